@@ -1,0 +1,168 @@
+/** Finds out who is asking, from the credentials a door was shown. */
+import type { Database } from "#db";
+import { ranges, source } from "#kit/cidr.ts";
+import { sameDigest, sha256 } from "#kit/secrets.ts";
+import type { WindowLimit } from "#kit/window-limit.ts";
+import { AccountFault, type AccountFaultKind } from "./fault.ts";
+import type { Identity } from "./identity.ts";
+import type { Recent } from "./recent.ts";
+import * as rows from "./schema.ts";
+
+export type Credentials =
+  | { readonly kind: "token"; readonly value: string }
+  | { readonly kind: "key"; readonly email: string; readonly key: string };
+
+export interface FoundToken {
+  readonly id: string;
+  readonly owner: rows.TokenOwner;
+  readonly status: rows.TokenStatus | "expired";
+  readonly notBefore: number | null;
+  readonly expiresOn: number | null;
+}
+
+/** Any value of this form could be a token; the length is what clients and schemas allow. */
+const TOKEN_FORM = /^[A-Za-z0-9_-]{35,256}$/;
+const KEY_FORM = /^(?:[0-9a-f]{37}|[A-Za-z0-9_-]{32,256})$/;
+const EMAIL_FORM = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
+
+/** A token's time of last use is kept to this many milliseconds: a write a minute, not a request. */
+const LAST_USED_GRAIN_MS = 60_000;
+/** Tokens whose last note is remembered; past it a note may be written once more than needed. */
+const MAX_NOTED = 100_000;
+
+/** Compared with when the user is unknown, so that an unknown e-mail takes as long as a wrong key. */
+const NO_HASH = sha256("");
+
+/** Faults that count as a failed attempt to get in. */
+const FAILED_ATTEMPTS: ReadonlySet<AccountFaultKind> = new Set([
+  "malformed-email",
+  "malformed-key",
+  "malformed-token",
+  "unknown-key",
+  "unknown-token",
+  "wrong-place",
+]);
+
+export interface AuthenticatorOptions {
+  readonly db: Database;
+  readonly recent: Recent;
+  readonly now: () => number;
+  /** Failed attempts per source address; null switches the limit off. */
+  readonly failures: WindowLimit | null;
+  /** Hears when a time of last use could not be kept; no request fails of it. */
+  readonly onLostNote: (error: unknown) => void;
+}
+
+export class Authenticator implements AsyncDisposable {
+  readonly #options: AuthenticatorOptions;
+  readonly #notes = new Set<Promise<unknown>>();
+  readonly #notedAt = new Map<string, number>();
+
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options;
+  }
+
+  /** Who shows these credentials from this address. */
+  authenticate(credentials: Credentials, address: string): Promise<Identity> {
+    return this.#counted(address, async () =>
+      credentials.kind === "key"
+        ? this.#userWithKey(credentials.email, credentials.key)
+        : this.#tokenInUse(credentials.value, address),
+    );
+  }
+
+  /** The token with this value, whatever its state and wherever it is used from. */
+  verifyToken(value: string, address: string): Promise<FoundToken> {
+    return this.#counted(address, async () => {
+      const token = await this.#tokenRow(value);
+      const { id, notBefore, expiresOn } = token;
+      return { id, owner: ownerOf(token), status: this.#statusOf(token), notBefore, expiresOn };
+    });
+  }
+
+  /** Waits for the notes of last use that are under way. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#notes);
+  }
+
+  async #counted<T>(address: string, work: () => Promise<T>): Promise<T> {
+    const { failures, now } = this.#options;
+    if (failures === null) return work();
+    const state = failures.peek(source(address), now());
+    if (state.exceeded) {
+      throw new AccountFault("too-many-failures", "Too many authentication failures", {
+        retryAfterSeconds: state.resetSeconds,
+      });
+    }
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof AccountFault && FAILED_ATTEMPTS.has(error.kind)) {
+        failures.count(source(address), now());
+      }
+      throw error;
+    }
+  }
+
+  async #userWithKey(email: string, key: string): Promise<Identity> {
+    const { db, recent } = this.#options;
+    const find = rows.userByEmail({ email: email.toLowerCase() });
+    const user = await recent.get(`user ${email}`, () => db.first(find));
+    const matches = sameDigest(sha256(key), user?.keyHash ?? NO_HASH);
+    if (user !== null && matches) return { kind: "user", id: user.id, userId: user.id };
+    // The form matters only to say what is wrong: a key chosen by the operator may have any.
+    if (!EMAIL_FORM.test(email)) throw new AccountFault("malformed-email", "Not an e-mail address");
+    if (!KEY_FORM.test(key)) throw new AccountFault("malformed-key", "Not an API key");
+    throw new AccountFault("unknown-key", "No user has this e-mail and key");
+  }
+
+  async #tokenInUse(value: string, address: string): Promise<Identity> {
+    const token = await this.#tokenRow(value);
+    const now = this.#options.now();
+    if (this.#statusOf(token) !== "active" || (token.notBefore !== null && token.notBefore > now)) {
+      throw new AccountFault("unknown-token", "The token is not active");
+    }
+    const { condition } = token;
+    const outside = condition.in.length > 0 && !ranges(condition.in).has(address);
+    if (outside || (condition.notIn.length > 0 && ranges(condition.notIn).has(address))) {
+      throw new AccountFault(
+        "wrong-place",
+        `Cannot use the access token from location: ${address}`,
+      );
+    }
+    this.#noteUse(token.id, token.lastUsedOn, now);
+    return { kind: "token", id: token.id, owner: ownerOf(token), policies: token.policies };
+  }
+
+  async #tokenRow(value: string) {
+    if (!TOKEN_FORM.test(value)) throw new AccountFault("malformed-token", "Not an API token");
+    const hash = sha256(value);
+    const { db, recent } = this.#options;
+    const token = await recent.get(`token ${hash}`, () => db.first(rows.tokenByHash({ hash })));
+    if (token === null || !sameDigest(token.valueHash, hash)) {
+      throw new AccountFault("unknown-token", "No token has this value");
+    }
+    return token;
+  }
+
+  #statusOf(token: { status: rows.TokenStatus; expiresOn: number | null }) {
+    const expired = token.expiresOn !== null && token.expiresOn <= this.#options.now();
+    return expired ? "expired" : token.status;
+  }
+
+  #noteUse(id: string, lastUsedOn: number | null, at: number): void {
+    const noted = Math.max(lastUsedOn ?? 0, this.#notedAt.get(id) ?? 0);
+    if (at - noted < LAST_USED_GRAIN_MS) return;
+    if (this.#notedAt.size >= MAX_NOTED) this.#notedAt.clear();
+    this.#notedAt.set(id, at);
+    const note = this.#options.db
+      .write(rows.setTokenUsed({ id, at }))
+      .catch(this.#options.onLostNote)
+      .finally(() => this.#notes.delete(note));
+    this.#notes.add(note);
+  }
+}
+
+function ownerOf(token: { ownerKind: "user" | "account"; ownerId: string }): rows.TokenOwner {
+  return { kind: token.ownerKind, id: token.ownerId };
+}

@@ -1,0 +1,120 @@
+/** API tokens of users and of accounts: made, shown, changed, rolled, removed. */
+import { type Database, mustChangeOne, untilUndisturbed } from "#db";
+import { randomId, randomUrlSafe } from "#kit/random.ts";
+import { sha256 } from "#kit/secrets.ts";
+import { AccountFault } from "./fault.ts";
+import { checkPolicy, type Policy } from "./policy.ts";
+import type { Recent } from "./recent.ts";
+import * as rows from "./schema.ts";
+
+export interface Token {
+  readonly id: string;
+  readonly name: string;
+  readonly status: rows.TokenStatus;
+  readonly policies: readonly Policy[];
+  readonly condition: rows.TokenCondition;
+  readonly notBefore: number | null;
+  readonly expiresOn: number | null;
+  readonly issuedOn: number;
+  readonly modifiedOn: number;
+  readonly lastUsedOn: number | null;
+}
+
+export interface TokenInput {
+  readonly name: string;
+  readonly status: rows.TokenStatus;
+  readonly policies: readonly Omit<Policy, "id">[];
+  readonly condition: rows.TokenCondition;
+  readonly notBefore: number | null;
+  readonly expiresOn: number | null;
+}
+
+/** Characters of a token's value: 240 random bits, in the form that clients check for. */
+const VALUE_LENGTH = 40;
+
+export class Tokens {
+  readonly #db: Database;
+  readonly #recent: Recent;
+  readonly #now: () => number;
+  readonly #maxPerOwner: number;
+
+  constructor(db: Database, recent: Recent, now: () => number, maxPerOwner: number) {
+    this.#db = db;
+    this.#recent = recent;
+    this.#now = now;
+    this.#maxPerOwner = maxPerOwner;
+  }
+
+  list(owner: rows.TokenOwner): Promise<Token[]> {
+    return this.#db.all(rows.tokensOfOwner(ownerColumns(owner)));
+  }
+
+  async get(owner: rows.TokenOwner, id: string): Promise<Token> {
+    const token = await this.#db.first(rows.tokenById({ id, ...ownerColumns(owner) }));
+    if (token === null) throw new AccountFault("no-such-token", `There is no token ${id}`);
+    return token;
+  }
+
+  /** Makes a token. This is the only time its value is seen. */
+  async create(
+    owner: rows.TokenOwner,
+    input: TokenInput,
+  ): Promise<{ token: Token; value: string }> {
+    const policies = numbered(input.policies);
+    const { count } = (await this.#db.first(rows.countTokens(ownerColumns(owner))))!;
+    if (count >= this.#maxPerOwner) {
+      const message = `At most ${this.#maxPerOwner} tokens are allowed; delete one first`;
+      throw new AccountFault("too-many-tokens", message);
+    }
+    const value = randomUrlSafe(VALUE_LENGTH);
+    const at = this.#now();
+    const dates = { issuedOn: at, modifiedOn: at, lastUsedOn: null };
+    const token = { ...input, policies, ...dates, id: randomId() };
+    await this.#db.write(
+      rows.addToken({ ...token, ...ownerColumns(owner), valueHash: sha256(value) }),
+    );
+    return { token, value };
+  }
+
+  async edit(owner: rows.TokenOwner, id: string, input: TokenInput): Promise<Token> {
+    const policies = numbered(input.policies);
+    return untilUndisturbed(async () => {
+      const before = await this.get(owner, id);
+      const token = { ...before, ...input, policies, modifiedOn: this.#now() };
+      await this.#db.write(mustChangeOne(rows.setToken(token)));
+      this.#recent.forget();
+      return token;
+    });
+  }
+
+  /** Gives the token a new value; the old one stops working at once. */
+  async roll(owner: rows.TokenOwner, id: string): Promise<string> {
+    const value = randomUrlSafe(VALUE_LENGTH);
+    const valueHash = sha256(value);
+    return untilUndisturbed(async () => {
+      await this.get(owner, id);
+      const modifiedOn = this.#now();
+      await this.#db.write(mustChangeOne(rows.setTokenValue({ id, valueHash, modifiedOn })));
+      this.#recent.forget();
+      return value;
+    });
+  }
+
+  async remove(owner: rows.TokenOwner, id: string): Promise<void> {
+    await this.get(owner, id);
+    await this.#db.write(rows.removeToken({ id }));
+    this.#recent.forget();
+  }
+}
+
+function ownerColumns(owner: rows.TokenOwner) {
+  return { ownerKind: owner.kind, ownerId: owner.id };
+}
+
+/** Checks policies and gives each its id. */
+function numbered(policies: readonly Omit<Policy, "id">[]): Policy[] {
+  return policies.map((policy, i) => {
+    checkPolicy(policy, `/policies/${i}`);
+    return { ...policy, id: randomId() };
+  });
+}

@@ -1,0 +1,117 @@
+/** The management API as one request listener: routes, the log and the metrics around each call. */
+import type { IncomingMessage, RequestListener } from "node:http";
+import { type Match, type Reply, requestIds, Router, sendReply } from "#http";
+import type { Log } from "#kit/log.ts";
+import type { Metrics } from "#kit/metrics.ts";
+import { endpoints } from "./endpoints.ts";
+import { failureBody } from "./envelope.ts";
+import * as errors from "./errors.ts";
+import { healthRoutes, type HealthOptions } from "./health.ts";
+import { describeApi } from "./openapi.ts";
+import { type ApiCall, perform, type PerformOptions } from "./perform.ts";
+
+export interface ApiOptions extends HealthOptions, PerformOptions {
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+type Handler = (call: ApiCall) => Reply | Promise<Reply>;
+
+const BASE = "/client/v4";
+const JSON_TYPE = "application/json";
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export function apiListener(options: ApiOptions): RequestListener {
+  const router = routes(options);
+  const observe = observer(options);
+  const nextId = requestIds();
+  return (request, response) => {
+    const began = performance.now();
+    const requestId = nextId();
+    const { path, query } = splitUrl(request.url ?? "/");
+    const match = router.match(path);
+    const call = { request, path, query, params: match?.params ?? {}, actor: null };
+    void answer(call, match, requestId, options).then((reply) => {
+      sendReply(response, reply, requestId);
+      observe(call, match?.path ?? "none", reply, requestId, performance.now() - began);
+    });
+  };
+}
+
+function routes(options: ApiOptions): Router<Handler> {
+  const router = new Router<Handler>();
+  for (const [path, handler] of Object.entries(healthRoutes(options)))
+    router.add("GET", path, handler);
+  const description = JSON.stringify(describeApi(endpoints, BASE));
+  router.add("GET", `${BASE}/openapi.json`, () => ({
+    status: 200,
+    type: JSON_TYPE,
+    body: description,
+  }));
+  for (const endpoint of endpoints) {
+    router.add(endpoint.method, BASE + endpoint.path, (call) => perform(call, endpoint, options));
+  }
+  return router;
+}
+
+/** Never rejects: what is thrown becomes the answer. */
+async function answer(
+  call: ApiCall,
+  match: Match<Handler> | null,
+  requestId: string,
+  { log }: ApiOptions,
+): Promise<Reply> {
+  try {
+    if (match === null) throw errors.noRoute();
+    const { method = "" } = call.request;
+    const handler = match.methods.get(method === "HEAD" ? "GET" : method);
+    if (handler === undefined) throw errors.methodNotAvailable(method, [...match.methods.keys()]);
+    return await handler(call);
+  } catch (error) {
+    const known = errors.toApiError(error);
+    if ((known?.status ?? 500) >= 500) {
+      log.error("request failed", { request_id: requestId, cause: error });
+    }
+    const { status, errors: entries, headers } = known ?? errors.internalError(requestId);
+    return { status, type: JSON_TYPE, body: failureBody(entries), headers };
+  }
+}
+
+/** Gives each request its line in the log and its place in the metrics. */
+function observer({ log, metrics }: ApiOptions) {
+  const requests = metrics.counter(
+    "selvedge_api_requests_total",
+    "Requests to the management API.",
+    ["method", "route", "status"],
+  );
+  const durations = metrics.histogram(
+    "selvedge_api_request_seconds",
+    "Time from a request's headers to its answer.",
+    DURATION_BUCKETS,
+  );
+  return (call: ApiCall, route: string, { status }: Reply, requestId: string, ms: number): void => {
+    const method = methodLabel(call.request);
+    requests.count(method, route, String(status));
+    durations.observe(ms / 1000);
+    log.info("request", {
+      request_id: requestId,
+      method,
+      path: call.path, // Without its query, which may hold what nobody should read.
+      status,
+      ms: Math.round(ms * 100) / 100,
+      ...(call.actor !== null && { actor: call.actor }),
+    });
+  };
+}
+
+/** A client could invent methods without end; metrics keep the known ones apart. */
+function methodLabel({ method = "" }: IncomingMessage): string {
+  return /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/.test(method) ? method : "other";
+}
+
+function splitUrl(url: string): { path: string; query: string } {
+  const mark = url.indexOf("?");
+  return mark === -1
+    ? { path: url, query: "" }
+    : { path: url.slice(0, mark), query: url.slice(mark + 1) };
+}

@@ -1,0 +1,21 @@
+/** Reads what a client shows to say who it is. */
+import type { IncomingHttpHeaders } from "node:http";
+import { AccountFault, type Credentials } from "#accounts";
+
+/** Null when nothing is shown. A token wins over a key: SDKs with both configured send both. */
+export function credentialsOf(headers: IncomingHttpHeaders): Credentials | null {
+  const { authorization } = headers;
+  if (authorization !== undefined) {
+    const match = /^bearer(?: +(.*))?$/i.exec(authorization);
+    if (match === null) throw new AccountFault("malformed-token", "Expected Bearer and a token");
+    const value = (match[1] ?? "").trim();
+    return value === "" ? null : { kind: "token", value };
+  }
+  const email = one(headers["x-auth-email"]);
+  const key = one(headers["x-auth-key"]);
+  return email !== "" && key !== "" ? { kind: "key", email, key } : null;
+}
+
+function one(header: string | string[] | undefined): string {
+  return (Array.isArray(header) ? header[0] : header)?.trim() ?? "";
+}

@@ -1,0 +1,77 @@
+/** The form in which an endpoint is declared. Router, checks and the reference page read it. */
+import type { z } from "zod";
+import type { Accounts, Authenticator, Credentials, Identity, Permission, Tokens } from "#accounts";
+
+/** The cores that handlers call. */
+export interface ApiParts {
+  readonly accounts: Accounts;
+  readonly tokens: Tokens;
+  readonly authenticator: Authenticator;
+  readonly now: () => number;
+}
+
+/** `"/accounts/:account_id/tokens"` has the parameter `account_id`. */
+type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+export interface EndpointInput<Path extends string, Query, Body> {
+  readonly params: Readonly<Record<ParamNames<Path>, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly identity: Identity;
+}
+
+/** What an endpoint that checks credentials itself is given. */
+export interface OpenInput<Path extends string> {
+  readonly params: Readonly<Record<ParamNames<Path>, string>>;
+  readonly credentials: Credentials | null;
+  readonly address: string;
+}
+
+interface Route<Path extends string> {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Below `/client/v4`. Parameters that end in `_id` are ids of 32 hex digits. */
+  readonly path: Path;
+  /** One line for the reference page. */
+  readonly summary: string;
+}
+
+interface Guarded<
+  Path extends string,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+> extends Route<Path> {
+  /** Checked for the account or zone that the path names, else for the user who asks. */
+  readonly permission: Permission | "signed-in";
+  readonly query?: Q;
+  readonly body?: B;
+  handle(input: EndpointInput<Path, z.output<Q>, z.output<B>>, parts: ApiParts): unknown;
+}
+
+interface Open<Path extends string> extends Route<Path> {
+  readonly permission: "open";
+  handle(input: OpenInput<Path>, parts: ApiParts): unknown;
+}
+
+/** A declaration whose own types have been checked and put aside. */
+export type Endpoint = (
+  | Omit<Guarded<string, z.ZodType, z.ZodType>, "handle">
+  | Omit<Open<string>, "handle">
+) & { readonly handle: (input: never, parts: ApiParts) => unknown };
+
+/** An operation that needs a permission, or anyone who is signed in. */
+export function endpoint<
+  const Path extends string,
+  Q extends z.ZodType = z.ZodUndefined,
+  B extends z.ZodType = z.ZodUndefined,
+>(declaration: Guarded<Path, Q, B>): Endpoint {
+  return declaration;
+}
+
+/** An operation that finds out by itself who asks, such as the check of a token. */
+export function openEndpoint<const Path extends string>(declaration: Open<Path>): Endpoint {
+  return declaration;
+}

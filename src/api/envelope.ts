@@ -1,0 +1,48 @@
+/** The envelope around every answer. Compact, all four keys always there: shell clients grep it. */
+
+export interface ApiMessage {
+  readonly code: number;
+  readonly message: string;
+  readonly type?: null;
+  readonly error_chain?: readonly { readonly code: number; readonly message: string }[];
+  readonly source?: { readonly pointer: string };
+}
+
+/** How a list is paged. `count` must not stand last: one client cuts it out up to a comma. */
+export interface ResultInfo {
+  readonly page: number;
+  readonly per_page: number;
+  readonly count: number;
+  readonly total_count: number;
+  readonly total_pages: number;
+}
+
+/** A result with more to say than itself. */
+export class Answer {
+  readonly result: unknown;
+  readonly messages: readonly ApiMessage[];
+  readonly resultInfo: ResultInfo | null;
+  constructor(
+    result: unknown,
+    more: { messages?: readonly ApiMessage[]; resultInfo?: ResultInfo } = {},
+  ) {
+    this.result = result;
+    this.messages = more.messages ?? [];
+    this.resultInfo = more.resultInfo ?? null;
+  }
+}
+
+export function successBody(value: unknown): string {
+  const { result, messages, resultInfo } = value instanceof Answer ? value : new Answer(value);
+  return JSON.stringify({
+    result,
+    ...(resultInfo !== null && { result_info: resultInfo }),
+    success: true,
+    errors: [],
+    messages,
+  });
+}
+
+export function failureBody(errors: readonly ApiMessage[]): string {
+  return JSON.stringify({ result: null, success: false, errors, messages: [] });
+}

@@ -1,0 +1,160 @@
+/** From what went wrong to the status, code and text that clients of the API know. */
+import { AccountFault, type AccountFaultKind } from "#accounts";
+import { DatabaseFault } from "#db";
+import { BodyCutShort, BodyTooLarge, type RejectedRequest } from "#http";
+import { JsonFault, type JsonFaultKind } from "#kit/json-input.ts";
+import type { ApiMessage } from "./envelope.ts";
+
+/** An answer that is not a success. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly status: number;
+  readonly errors: readonly ApiMessage[];
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(
+    status: number,
+    errors: readonly ApiMessage[],
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(errors[0]?.message ?? "");
+    this.status = status;
+    this.errors = errors;
+    this.headers = headers;
+  }
+}
+
+interface Wording {
+  readonly status: number;
+  readonly code: number;
+  /** Clients compare some texts; where none is given the fault's own is shown. */
+  readonly message?: string;
+  readonly chain?: { readonly code: number; readonly message: string };
+}
+
+const badHeader = (code: number, message: string): Wording => ({
+  status: 400,
+  code: 6003,
+  message: "Invalid request headers",
+  chain: { code, message },
+});
+
+const THROTTLE = "Please wait and consider throttling your request speed";
+/** Ours: a field of a body or a query that cannot be. The message names it. */
+const INVALID_FIELD = 1001;
+
+const accountWordings = {
+  "no-credentials": {
+    status: 400,
+    code: 9106,
+    message: "Missing X-Auth-Key, X-Auth-Email or Authorization headers",
+  },
+  "malformed-email": badHeader(6102, "Invalid format for X-Auth-Email header"),
+  "malformed-key": badHeader(6103, "Invalid format for X-Auth-Key header"),
+  "malformed-token": badHeader(6111, "Invalid format for Authorization header"),
+  "unknown-key": { status: 400, code: 9103, message: "Unknown X-Auth-Key or X-Auth-Email" },
+  "unknown-token": { status: 403, code: 9109, message: "Invalid access token" },
+  "wrong-place": { status: 403, code: 9109 },
+  "too-many-failures": {
+    status: 429,
+    code: 971,
+    message: `Too many authentication failures. ${THROTTLE}`,
+  },
+  forbidden: { status: 403, code: 9109, message: "Unauthorized to access requested resource" },
+  "no-such-account": { status: 404, code: 7003 },
+  "no-such-token": { status: 404, code: 1003 },
+  "too-many-tokens": { status: 400, code: 1010 },
+  "too-many-accounts": { status: 400, code: 1011 },
+  "bad-policy": { status: 400, code: INVALID_FIELD },
+} as const satisfies Record<AccountFaultKind, Wording>;
+
+const jsonWordings = {
+  malformed: { status: 400, code: 6007 },
+  "too-deep": { status: 400, code: 6008 },
+  "bad-text": { status: 400, code: 6009 },
+} as const satisfies Record<JsonFaultKind, Wording>;
+
+/** The answer to a fault that a client can understand; null for a bug or a broken disk. */
+export function toApiError(error: unknown): ApiError | null {
+  if (error instanceof ApiError) return error;
+  if (error instanceof AccountFault) return worded(accountWordings[error.kind], error);
+  if (error instanceof JsonFault) return worded(jsonWordings[error.kind], error);
+  if (error instanceof BodyTooLarge) return bodyTooLarge(error);
+  if (error instanceof BodyCutShort)
+    return new ApiError(400, [{ code: 6013, message: error.message }]);
+  if (error instanceof DatabaseFault && error.kind !== "unique" && error.kind !== "guard") {
+    const message = "The database cannot be reached right now; try again shortly";
+    return new ApiError(503, [{ code: 10_503, message }], { "Retry-After": "1" });
+  }
+  return null;
+}
+
+function worded(
+  { status, code, message, chain }: Wording,
+  error: { message: string; pointer?: string | null; retryAfterSeconds?: number | null },
+): ApiError {
+  const entry: ApiMessage = {
+    code,
+    message: message ?? error.message,
+    ...(chain !== undefined && { error_chain: [chain] }),
+    ...(typeof error.pointer === "string" && { source: { pointer: error.pointer } }),
+  };
+  const wait = error.retryAfterSeconds ?? null;
+  return new ApiError(status, [entry], wait === null ? {} : { "Retry-After": String(wait) });
+}
+
+function bodyTooLarge(error: BodyTooLarge): ApiError {
+  // What is left of the body is not read, so the connection cannot be used again.
+  return new ApiError(413, [{ code: 6010, message: error.message }], { Connection: "close" });
+}
+
+export function rateLimited(
+  retryAfterSeconds: number,
+  headers: Readonly<Record<string, string>>,
+): ApiError {
+  return new ApiError(429, [{ code: 971, message: THROTTLE }], {
+    ...headers,
+    "Retry-After": String(retryAfterSeconds),
+  });
+}
+
+export function noRoute(): ApiError {
+  return new ApiError(404, [{ code: 7000, message: "No route for that URI" }]);
+}
+
+export function methodNotAvailable(method: string, allowed: readonly string[]): ApiError {
+  const message = `Method ${method} not available for that URI.`;
+  return new ApiError(405, [{ code: 7001, message }], { Allow: allowed.join(", ") });
+}
+
+export function malformedId(path: string): ApiError {
+  const message = `Could not route to ${path}, perhaps your object identifier is invalid?`;
+  return new ApiError(404, [{ code: 7003, message }]);
+}
+
+export function wrongContentType(): ApiError {
+  const message =
+    "Invalid Content-Type header, valid values are application/json,multipart/form-data";
+  return worded(badHeader(6105, message), { message });
+}
+
+/** One entry for each field that is wrong. */
+export function invalidFields(
+  fields: readonly { readonly pointer: string; readonly message: string }[],
+): ApiError {
+  return new ApiError(
+    400,
+    fields.map(({ pointer, message }) => ({ code: INVALID_FIELD, message, source: { pointer } })),
+  );
+}
+
+export function internalError(requestId: string): ApiError {
+  const message = `An internal error occurred. The server's log tells more under request ${requestId}.`;
+  return new ApiError(500, [{ code: 10_500, message }]);
+}
+
+/** For requests that Node's parser turned away before there was a request. */
+export function rejectedMessage({ status }: RejectedRequest): ApiMessage {
+  if (status === 431) return { code: 6011, message: "The request's headers are too large" };
+  if (status === 408) return { code: 6012, message: "The request did not arrive in time" };
+  return { code: 6003, message: "The request is not valid HTTP" };
+}

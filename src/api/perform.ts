@@ -1,0 +1,113 @@
+/** One operation: who asks, may they, is the input right, then the work. */
+import type { IncomingMessage } from "node:http";
+import { AccountFault, type Identity, personBehind, type Resource } from "#accounts";
+import { clientAddress, readBody, type Reply } from "#http";
+import type { Ranges } from "#kit/cidr.ts";
+import { parseJsonInput } from "#kit/json-input.ts";
+import type { WindowLimit } from "#kit/window-limit.ts";
+import { checkShape } from "./check.ts";
+import { credentialsOf } from "./credentials.ts";
+import type { ApiParts, Endpoint } from "./endpoint.ts";
+import { successBody } from "./envelope.ts";
+import * as errors from "./errors.ts";
+
+export interface PerformOptions {
+  readonly parts: ApiParts;
+  readonly now: () => number;
+  readonly bodyBytes: number;
+  readonly trustedProxies: Ranges | null;
+  /** Requests per identity; null when there is no such limit. */
+  readonly requestLimit: WindowLimit | null;
+}
+
+/** A request on its way through the API. */
+export interface ApiCall {
+  readonly request: IncomingMessage;
+  readonly path: string;
+  readonly query: string;
+  readonly params: Readonly<Record<string, string>>;
+  /** Who asks, once that is known; for the log. */
+  actor: string | null;
+}
+
+const ID = /^[0-9a-f]{32}$/;
+
+export async function perform(
+  call: ApiCall,
+  endpoint: Endpoint,
+  options: PerformOptions,
+): Promise<Reply> {
+  const { parts } = options;
+  const { request, params } = call;
+  for (const name in params) {
+    if (name.endsWith("_id") && !ID.test(params[name]!)) throw errors.malformedId(call.path);
+  }
+  const credentials = credentialsOf(request.headers);
+  const address = addressOf(request, options.trustedProxies);
+  if (endpoint.permission === "open") {
+    return success(await endpoint.handle({ params, credentials, address } as never, parts));
+  }
+  if (credentials === null) throw new AccountFault("no-credentials", "No credentials were shown");
+  const identity = await parts.authenticator.authenticate(credentials, address);
+  call.actor = `${identity.kind}:${identity.id}`;
+  const headers = countRequest(identity, options);
+  if (endpoint.permission !== "signed-in") {
+    await parts.accounts.authorize(identity, endpoint.permission, resourceOf(params, identity));
+  }
+  const query = endpoint.query && checkShape(endpoint.query, queryFields(call.query));
+  const body =
+    endpoint.body && checkShape(endpoint.body, await jsonBody(request, options.bodyBytes));
+  const result = await endpoint.handle({ params, query, body, identity } as never, parts);
+  return { ...success(result), headers };
+}
+
+function success(result: unknown): Reply {
+  return { status: 200, type: "application/json", body: successBody(result) };
+}
+
+/** What the path names: an account, or nothing, which means the user who asks. */
+function resourceOf(params: Readonly<Record<string, string>>, identity: Identity): Resource {
+  const account = params["account_id"];
+  if (account !== undefined) return { kind: "account", account };
+  const user = personBehind(identity);
+  if (user === null) throw new AccountFault("forbidden", "The token belongs to an account");
+  return { kind: "user", user };
+}
+
+function addressOf(request: IncomingMessage, trustedProxies: Ranges | null): string {
+  const forwarded = request.headers["x-forwarded-for"];
+  const chain = Array.isArray(forwarded) ? forwarded.join(",") : forwarded;
+  return clientAddress(request.socket.remoteAddress ?? "", chain, trustedProxies);
+}
+
+/** Counts the request against its identity's limit; returns the headers that tell of it. */
+function countRequest(
+  identity: Identity,
+  { requestLimit, now }: PerformOptions,
+): Readonly<Record<string, string>> {
+  if (requestLimit === null) return {};
+  const { quota, windowSeconds } = requestLimit.options;
+  const { exceeded, left, resetSeconds } = requestLimit.count(identity.id, now());
+  const headers = {
+    Ratelimit: `"default";r=${left};t=${resetSeconds}`,
+    "Ratelimit-Policy": `"default";q=${quota};w=${windowSeconds}`,
+  };
+  if (exceeded) throw errors.rateLimited(resetSeconds, headers);
+  return headers;
+}
+
+/** Where a name stands twice, its last value counts. */
+function queryFields(query: string): Record<string, string> {
+  if (query.includes("%00"))
+    throw errors.invalidFields([{ pointer: "/", message: "query: NUL character" }]);
+  return Object.fromEntries(new URLSearchParams(query));
+}
+
+async function jsonBody(request: IncomingMessage, limit: number): Promise<unknown> {
+  const type = request.headers["content-type"];
+  if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) {
+    throw errors.wrongContentType();
+  }
+  const bytes = await readBody(request, limit);
+  return bytes.length === 0 ? undefined : parseJsonInput(bytes);
+}

@@ -1,0 +1,40 @@
+/** Shapes that several resources share. */
+import { z } from "zod";
+import { Answer } from "./envelope.ts";
+
+/** RFC 3339 in UTC, without zeros at the end of the fraction: `…:02.38Z`, `…:02Z`. */
+export function showTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.?0*Z$/, "Z");
+}
+
+export const timeInput = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text).getTime());
+
+/** The most that a page holds. Clients ask for 5 to 1000. */
+const MAX_PER_PAGE = 1_000;
+const DEFAULT_PER_PAGE = 20;
+
+export const pageQuery = z.object({
+  page: z.coerce.number().int().min(1).max(1_000_000).default(1),
+  per_page: z.coerce.number().int().min(1).max(MAX_PER_PAGE).default(DEFAULT_PER_PAGE),
+  direction: z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(["asc", "desc"]))
+    .default("asc"),
+});
+
+/** The page of a list that the query asks for; past the end it is empty, and clients stop there. */
+export function paged<T>(
+  items: readonly T[],
+  { page, per_page, direction }: z.output<typeof pageQuery>,
+  show: (item: T) => unknown,
+): Answer {
+  const ordered = direction === "asc" ? items : items.toReversed();
+  const result = ordered.slice((page - 1) * per_page, page * per_page).map(show);
+  const total_pages = Math.ceil(items.length / per_page);
+  return new Answer(result, {
+    resultInfo: { page, per_page, count: result.length, total_count: items.length, total_pages },
+  });
+}

@@ -1,0 +1,181 @@
+/** Reads the settings from flags, environment and file into the config that the platform starts from. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { FirstCredentials } from "#accounts";
+import type { HttpLimits } from "#http";
+import type { HostPort } from "#kit/address.ts";
+import { closest } from "#kit/closest.ts";
+import type { LogFormat } from "#kit/log.ts";
+import { readSettings, SettingsFault, type Values, variableOf } from "#kit/settings.ts";
+import { settings } from "./settings.ts";
+
+const PREFIX = "SELVEDGE_";
+const DEFAULT_FILE = "server.toml";
+
+type Given = Values<typeof settings>;
+
+export interface Config {
+  readonly dataDir: string;
+  readonly listen: {
+    readonly api: HostPort | null;
+    readonly dns: HostPort | null;
+    readonly dnsTls: HostPort | null;
+    readonly s3: HostPort | null;
+    readonly edge: HostPort | null;
+    readonly edgeTls: HostPort | null;
+  };
+  readonly dnsThreads: number;
+  readonly databaseUrl: string;
+  readonly blobsUrl: string;
+  readonly log: { readonly format: LogFormat; readonly level: Given["log_level"] };
+  readonly nameservers: readonly string[];
+  readonly edgeAddresses: readonly string[];
+  readonly platformNetworks: readonly string[];
+  readonly resolvers: readonly string[];
+  readonly trustedProxies: readonly string[];
+  readonly httpLimits: HttpLimits;
+  readonly apiBodyBytes: number;
+  readonly authFailures: { readonly quota: number; readonly windowSeconds: number };
+  readonly requests: { readonly quota: number; readonly windowSeconds: number };
+  readonly tokensPerOwner: number;
+  readonly firstCredentials: Partial<FirstCredentials>;
+  readonly secretKey: string | null;
+  /** What the operator should know of and the start does not fail for. */
+  readonly warnings: readonly string[];
+}
+
+export interface ConfigSources {
+  /** Given flags by setting key. */
+  readonly flags: Readonly<Record<string, string>>;
+  /** `--config`; null looks for `server.toml` here. */
+  readonly file: string | null;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly onTerminal: boolean;
+}
+
+export function readConfig(sources: ConfigSources): Config {
+  const { environment } = sources;
+  const file = readConfigFile(sources.file ?? (environment[`${PREFIX}CONFIG`] || null));
+  const given = readSettings(settings, {
+    flags: sources.flags,
+    environment,
+    environmentPrefix: PREFIX,
+    file,
+  });
+  const auto: LogFormat = sources.onTerminal ? "pretty" : "json";
+  return {
+    dataDir: resolve(given.data),
+    listen: {
+      api: given.api,
+      dns: given.dns,
+      dnsTls: given.dns_tls,
+      s3: given.s3,
+      edge: given.edge,
+      edgeTls: given.edge_tls,
+    },
+    dnsThreads: given.dns_threads,
+    databaseUrl: given.database,
+    blobsUrl: given.blobs,
+    log: { format: given.log === "auto" ? auto : given.log, level: given.log_level },
+    nameservers: given.nameservers,
+    edgeAddresses: given["edge.addresses"],
+    platformNetworks: given["platform.networks"],
+    resolvers: given.resolvers,
+    trustedProxies: given.trusted_proxies,
+    httpLimits: httpLimitsOf(given),
+    apiBodyBytes: given["limits.api_body_bytes"],
+    authFailures: {
+      quota: given["limits.auth_failures"],
+      windowSeconds: given["limits.auth_failure_window_seconds"],
+    },
+    requests: {
+      quota: given["limits.requests"],
+      windowSeconds: given["limits.request_window_seconds"],
+    },
+    tokensPerOwner: given["limits.tokens_per_owner"],
+    firstCredentials: firstCredentialsOf(environment),
+    secretKey: environment[`${PREFIX}SECRET_KEY`] || null,
+    warnings: strangeVariables(environment),
+  };
+}
+
+function httpLimitsOf(given: Given): HttpLimits {
+  return {
+    headerBytes: given["limits.header_bytes"],
+    headerSeconds: given["limits.header_seconds"],
+    requestSeconds: given["limits.request_seconds"],
+    idleSeconds: given["limits.idle_seconds"],
+    drainSeconds: given["limits.drain_seconds"],
+    connections: given["limits.connections"],
+    connectionsPerSource: given["limits.connections_per_source"],
+  };
+}
+
+function readConfigFile(named: string | null): { path: string; text: string } | null {
+  const path = named ?? DEFAULT_FILE;
+  try {
+    return { path, text: readFileSync(path, "utf8") };
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (named === null && code === "ENOENT") return null;
+    const why = code === "ENOENT" ? "there is no such file" : message;
+    throw new SettingsFault(`Cannot read the config file ${path}: ${why}.`, { cause });
+  }
+}
+
+/** Variables that only the first start reads, and where each goes. */
+const bootstrapVariables = {
+  email: `${PREFIX}BOOTSTRAP_EMAIL`,
+  key: `${PREFIX}BOOTSTRAP_KEY`,
+  s3_access_key_id: `${PREFIX}BOOTSTRAP_S3_ACCESS_KEY_ID`,
+  s3_secret_access_key: `${PREFIX}BOOTSTRAP_S3_SECRET_ACCESS_KEY`,
+} as const satisfies Record<keyof FirstCredentials, string>;
+
+/** What each must look like to be usable in a header and by S3 clients. */
+const bootstrapForms: Record<keyof FirstCredentials, readonly [form: RegExp, wanted: string]> = {
+  email: [/^[^\s@]{1,64}@[^\s@]{1,255}$/, "an e-mail address"],
+  key: [/^[\x21-\x7e]{8,256}$/, "8 to 256 visible ASCII characters"],
+  s3_access_key_id: [
+    /^[A-Za-z0-9_.-]{3,128}$/,
+    "3 to 128 letters, digits, dots, hyphens or underscores",
+  ],
+  s3_secret_access_key: [/^[\x21-\x7e]{8,128}$/, "8 to 128 visible ASCII characters"],
+};
+
+function firstCredentialsOf(environment: ConfigSources["environment"]): Partial<FirstCredentials> {
+  const wishes: Record<string, string> = {};
+  for (const [name, variable] of Object.entries(bootstrapVariables)) {
+    const value = environment[variable];
+    if (value === undefined || value === "") continue;
+    const [form, wanted] = bootstrapForms[name as keyof FirstCredentials];
+    // The value is a secret and stays out of the sentence.
+    if (!form.test(value)) throw new SettingsFault(`Cannot use ${variable}: expected ${wanted}.`);
+    wishes[name] = value;
+  }
+  return wishes;
+}
+
+/** Read by client commands, or made for other uses; none is a mistake. */
+const otherVariables = ["CONFIG", "SECRET_KEY", "EMAIL", "KEY", "TOKEN"].map(
+  (name) => PREFIX + name,
+);
+
+/**
+ * A mistyped variable would be ignored in silence. It cannot stop the start, though: clusters set
+ * variables of their own after a service's name, such as SELVEDGE_SERVICE_HOST.
+ */
+function strangeVariables(environment: ConfigSources["environment"]): string[] {
+  const known = new Set<string>([
+    ...Object.keys(settings).map((name) => variableOf(PREFIX, name)),
+    ...Object.values(bootstrapVariables),
+    ...otherVariables,
+  ]);
+  return Object.keys(environment)
+    .filter(
+      (name) => name.startsWith(PREFIX) && !known.has(name) && !name.startsWith(`${PREFIX}TEST_`),
+    )
+    .map((name) => {
+      const guess = closest(name, known);
+      return `${name} is not a setting${guess === null ? "" : `; did you mean ${guess}?`}`;
+    });
+}

@@ -1,0 +1,160 @@
+/** PostgreSQL, or an engine that speaks its protocol, shared by many nodes. */
+import pg from "pg";
+import { redactUrl } from "#kit/redact.ts";
+import {
+  DatabaseFault,
+  guardFault,
+  type ColumnTypes,
+  type Database,
+  type StepResult,
+  type StepResults,
+} from "./database.ts";
+import type { Bound, SqlValue } from "./statement.ts";
+
+/** The C collation orders by bytes, as SQLite does, whatever the server's locale. */
+const types: ColumnTypes = {
+  text: 'TEXT COLLATE "C"',
+  integer: "BIGINT",
+  bytes: "BYTEA",
+};
+
+/** Connections of one node. A server takes some hundred in all, and a few keep it busy. */
+const MAX_CONNECTIONS = 16;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** How often a write starts again when the engine asks for it. */
+const MAX_ATTEMPTS = 8;
+const FIRST_PAUSE_MS = 5;
+
+/** serialization_failure and deadlock_detected: nothing has happened, try again. */
+const TRY_AGAIN = new Set(["40001", "40P01"]);
+const UNIQUE_VIOLATION = "23505";
+
+export async function openPostgres(
+  url: string,
+  onError: (error: Error) => void,
+): Promise<Database> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: MAX_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    application_name: "selvedge",
+    keepAlive: true,
+  });
+  // A connection that dies while idle is replaced by the next query; it only has to be known.
+  pool.on("error", onError);
+  const db = new PostgresDatabase(pool);
+  try {
+    await db.ping();
+  } catch (cause) {
+    await pool.end();
+    const why =
+      (cause as Error).cause instanceof Error ? ((cause as Error).cause as Error).message : "";
+    const message = `Cannot reach the database ${redactUrl(url)}: ${why || (cause as Error).message}`;
+    throw new DatabaseFault("unavailable", message, { cause });
+  }
+  return db;
+}
+
+class PostgresDatabase implements Database {
+  readonly engine = "postgres";
+  readonly types = types;
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  async all<Row>(query: Bound<Row>): Promise<Row[]> {
+    const { rows } = await this.#guarded(() => run(this.#pool, query));
+    return rows.map(query.decode);
+  }
+
+  async first<Row>(query: Bound<Row>): Promise<Row | null> {
+    return (await this.all(query))[0] ?? null;
+  }
+
+  async write<const S extends readonly Bound[]>(...steps: S): Promise<StepResults<S>> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return (await this.#guarded(() => this.#writeOnce(steps))) as StepResults<S>;
+      } catch (error) {
+        const code = ((error as Error).cause as { code?: string } | undefined)?.code ?? "";
+        if (!TRY_AGAIN.has(code) || attempt === MAX_ATTEMPTS) throw error;
+        const pause = FIRST_PAUSE_MS * 2 ** attempt * (0.5 + Math.random());
+        await new Promise((resolve) => setTimeout(resolve, pause));
+      }
+    }
+  }
+
+  async ping(): Promise<void> {
+    await this.#guarded(() => this.#pool.query("SELECT 1"));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #writeOnce(steps: readonly Bound[]): Promise<StepResult[]> {
+    const [only] = steps;
+    if (steps.length === 1 && only!.mustChange === null) {
+      return [resultOf(only!, await run(this.#pool, only!))];
+    }
+    const client = await this.#pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query("BEGIN");
+      const results: StepResult[] = [];
+      for (const step of steps) {
+        const result = resultOf(step, await run(client, step));
+        if (step.mustChange !== null && result.changes !== step.mustChange) {
+          throw guardFault(step.mustChange, result.changes);
+        }
+        results.push(result);
+      }
+      await client.query("COMMIT");
+      return results;
+    } catch (error) {
+      await client.query("ROLLBACK").catch((cause: Error) => {
+        broken = cause; // The pool must not hand this connection out again.
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  /** Turns what the driver throws into our faults. */
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (cause) {
+      if (cause instanceof DatabaseFault) throw cause;
+      const { code, message } = cause as Error & { code?: string };
+      if (code === UNIQUE_VIOLATION) throw new DatabaseFault("unique", message, { cause });
+      throw new DatabaseFault("unavailable", `PostgreSQL: ${message} (${code ?? "no code"})`, {
+        cause,
+      });
+    }
+  }
+}
+
+interface ArrayResult {
+  readonly rows: SqlValue[][];
+  readonly rowCount: number | null;
+}
+
+function run(target: pg.Pool | pg.PoolClient, { text, values }: Bound): Promise<ArrayResult> {
+  return target.query({
+    ...(text.name !== null && { name: text.name }),
+    text: text.postgres,
+    values: values as SqlValue[],
+    rowMode: "array",
+  });
+}
+
+function resultOf(step: Bound, { rows, rowCount }: ArrayResult): StepResult {
+  return {
+    changes: rowCount ?? 0,
+    rows: step.text.returnsRows ? rows.map((row) => step.decode(row)) : [],
+  };
+}

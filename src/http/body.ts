@@ -1,0 +1,38 @@
+/** Reads a request's body whole, up to a limit. */
+import type { IncomingMessage } from "node:http";
+
+export class BodyTooLarge extends Error {
+  override readonly name = "BodyTooLarge";
+  readonly limit: number;
+  constructor(limit: number) {
+    super(`The request body is larger than ${limit} bytes`);
+    this.limit = limit;
+  }
+}
+
+/** The client went away, or ran into a clock, before its body was whole. */
+export class BodyCutShort extends Error {
+  override readonly name = "BodyCutShort";
+}
+
+export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const declared = Number(request.headers["content-length"] ?? 0);
+  if (declared > limit) throw new BodyTooLarge(limit);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const stop = (error: Error) => {
+      request.off("data", take);
+      reject(error);
+    };
+    const take = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limit) stop(new BodyTooLarge(limit));
+      else chunks.push(chunk);
+    };
+    request.on("data", take);
+    request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    request.once("error", (cause) => stop(new BodyCutShort("The request broke off", { cause })));
+    request.once("close", () => stop(new BodyCutShort("The request broke off")));
+  });
+}

@@ -1,0 +1,8 @@
+/** HTTP as every door needs it: listening with limits, routes, bodies, and whose request it is. */
+export { BodyCutShort, BodyTooLarge, readBody } from "./body.ts";
+export { clientAddress } from "./client-address.ts";
+export type { HttpLimits } from "./limits.ts";
+export { type Reply, sendReply } from "./reply.ts";
+export { requestIds } from "./request-id.ts";
+export { type Match, Router } from "./router.ts";
+export { type HttpListener, listenHttp, type RejectedRequest } from "./server.ts";

@@ -1,0 +1,150 @@
+/** An HTTP listener with limits, that answers bad requests in its door's words and stops gently. */
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { Socket } from "node:net";
+import { type HostPort, printHostPort } from "#kit/address.ts";
+import { source } from "#kit/cidr.ts";
+import type { HttpLimits } from "./limits.ts";
+
+/** A request that never became one: the parser or a clock stopped it. */
+export interface RejectedRequest {
+  readonly status: 400 | 408 | 431;
+  readonly reason: string;
+}
+
+export interface ListenOptions {
+  readonly address: HostPort;
+  /** The flag that sets the address, for the error when it cannot be had. */
+  readonly flag: string;
+  readonly limits: HttpLimits;
+  readonly handle: RequestListener;
+  /** The body of the answer to a rejected request, in the door's own form. */
+  readonly showRejected: (rejected: RejectedRequest) => { type: string; body: string };
+  /** Hears of each connection turned away. */
+  readonly onTurnedAway: () => void;
+}
+
+export interface HttpListener extends AsyncDisposable {
+  readonly address: HostPort;
+  readonly connections: number;
+}
+
+/** How often Node looks for requests that take too long. */
+const CLOCK_CHECK_MS = 1_000;
+
+export async function listenHttp(options: ListenOptions): Promise<HttpListener> {
+  const { limits } = options;
+  const server = createServer(
+    {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headerSeconds * 1000,
+      requestTimeout: limits.requestSeconds * 1000,
+      keepAliveTimeout: limits.idleSeconds * 1000,
+      connectionsCheckingInterval: CLOCK_CHECK_MS,
+    },
+    options.handle,
+  );
+  // The bytes are bounded already; with a bound on their number, Node would drop the rest unsaid.
+  server.maxHeadersCount = 0;
+  server.timeout = (limits.requestSeconds + limits.idleSeconds) * 1000;
+  server.maxConnections = limits.connections;
+  server.on("drop", options.onTurnedAway);
+  const sockets = limitPerSource(server, limits.connectionsPerSource, options.onTurnedAway);
+  answerRejected(server, options.showRejected);
+  await bind(server, options);
+  const { address, port } = server.address() as { address: string; port: number };
+  return {
+    address: { host: address, port },
+    get connections() {
+      return sockets.size;
+    },
+    [Symbol.asyncDispose]: () => drain(server, limits.drainSeconds),
+  };
+}
+
+function bind(server: Server, { address, flag }: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => {
+      reject(
+        new Error(`Cannot listen on ${printHostPort(address)} (${flag}): ${whyNot(cause)}`, {
+          cause,
+        }),
+      );
+    });
+    server.listen(address.port, address.host, () => {
+      server.removeAllListeners("error");
+      resolve();
+    });
+  });
+}
+
+function whyNot({ code, message }: NodeJS.ErrnoException): string {
+  if (code === "EADDRINUSE")
+    return "another program uses this port. Choose another, or 0 for a free one.";
+  if (code === "EACCES") return "this port needs more rights. Choose one above 1023.";
+  if (code === "EADDRNOTAVAIL") return "this machine does not have that address.";
+  if (code === "ENOTFOUND") return "this host name has no address.";
+  return `${message}.`;
+}
+
+/** Turns away a source that holds too many connections; returns the open ones. */
+function limitPerSource(server: Server, most: number, onTurnedAway: () => void): Set<Socket> {
+  const sockets = new Set<Socket>();
+  const counts = new Map<string, number>();
+  server.on("connection", (socket: Socket) => {
+    const from = source(socket.remoteAddress ?? "");
+    const count = (counts.get(from) ?? 0) + 1;
+    if (count > most) {
+      onTurnedAway();
+      socket.destroy();
+      return;
+    }
+    counts.set(from, count);
+    sockets.add(socket);
+    socket.once("close", () => {
+      sockets.delete(socket);
+      const left = counts.get(from)! - 1;
+      if (left === 0) counts.delete(from);
+      else counts.set(from, left);
+    });
+  });
+  return sockets;
+}
+
+function answerRejected(server: Server, show: ListenOptions["showRejected"]): void {
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    // Bytes of an earlier answer may be on their way; a second one would be read as part of it.
+    const midAnswer = (socket as Socket & { _httpMessage?: { headersSent?: boolean } })
+      ._httpMessage;
+    if (!socket.writable || midAnswer?.headersSent === true || error.code === "ECONNRESET") {
+      socket.destroy();
+      return;
+    }
+    const rejected = rejectionFor(error);
+    const { type, body } = show(rejected);
+    const head = [
+      `HTTP/1.1 ${rejected.status} ${rejected.reason}`,
+      `Content-Type: ${type}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      "Connection: close",
+    ];
+    socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+  });
+}
+
+function rejectionFor({ code }: NodeJS.ErrnoException): RejectedRequest {
+  if (code === "HPE_HEADER_OVERFLOW")
+    return { status: 431, reason: "Request Header Fields Too Large" };
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return { status: 408, reason: "Request Timeout" };
+  return { status: 400, reason: "Bad Request" };
+}
+
+/** Takes no more connections, lets requests finish, then closes what is left. */
+async function drain(server: Server, seconds: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const timer = setTimeout(() => server.closeAllConnections(), seconds * 1000);
+  // A connection that turns idle after its last answer is closed as soon as it is seen.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  await closed;
+  clearTimeout(timer);
+  clearInterval(sweep);
+}

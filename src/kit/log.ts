@@ -1,0 +1,153 @@
+/** Structured logs: one JSON object a line for machines, or short coloured lines for people. */
+import { writeSync } from "node:fs";
+
+export const logLevels = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof logLevels)[number];
+export type LogFormat = "pretty" | "json";
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface LogOptions {
+  readonly format: LogFormat;
+  readonly level: LogLevel;
+  readonly now: () => number;
+  /** Takes whole lines. Defaults to standard error, which leaves standard output to answers. */
+  readonly write?: (lines: string) => void;
+}
+
+/** Lines wait at most this long, so that a busy server writes many with one system call. */
+const FLUSH_MS = 20;
+/** More waiting text than this is written at once. */
+const FLUSH_CHARACTERS = 64 * 1024;
+
+/** A field with one of these words in its name never shows its value. */
+const SECRET_NAME = /key$|secret|password|token$|authorization|cookie|credential/i;
+
+export class Log {
+  readonly #sink: Sink;
+  readonly #fields: Fields;
+
+  constructor(options: LogOptions | { sink: Sink; fields: Fields }) {
+    this.#sink = "sink" in options ? options.sink : new Sink(options);
+    this.#fields = "sink" in options ? options.fields : {};
+  }
+
+  /** The same log with fields that every line carries, such as the name of a door. */
+  with(fields: Fields): Log {
+    return new Log({ sink: this.#sink, fields: { ...this.#fields, ...fields } });
+  }
+
+  debug(event: string, fields: Fields = {}): void {
+    this.#sink.add("debug", event, this.#fields, fields);
+  }
+  info(event: string, fields: Fields = {}): void {
+    this.#sink.add("info", event, this.#fields, fields);
+  }
+  warn(event: string, fields: Fields = {}): void {
+    this.#sink.add("warn", event, this.#fields, fields);
+  }
+  error(event: string, fields: Fields = {}): void {
+    this.#sink.add("error", event, this.#fields, fields);
+  }
+
+  /** Writes what waits. Called last, and before the process ends of a fault. */
+  flush(): void {
+    this.#sink.flush();
+  }
+}
+
+class Sink {
+  readonly #options: LogOptions;
+  readonly #threshold: number;
+  readonly #write: (lines: string) => void;
+  #waiting = "";
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: LogOptions) {
+    this.#options = options;
+    this.#threshold = logLevels.indexOf(options.level);
+    this.#write = options.write ?? writeToStandardError;
+  }
+
+  add(level: LogLevel, event: string, common: Fields, fields: Fields): void {
+    if (logLevels.indexOf(level) < this.#threshold) return;
+    const time = new Date(this.#options.now()).toISOString();
+    this.#waiting +=
+      this.#options.format === "json"
+        ? jsonLine(time, level, event, common, fields)
+        : prettyLine(time, level, event, { ...common, ...fields });
+    if (this.#waiting.length > FLUSH_CHARACTERS || level === "error") this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), FLUSH_MS).unref();
+  }
+
+  flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const lines = this.#waiting;
+    this.#waiting = "";
+    if (lines !== "") this.#write(lines);
+  }
+}
+
+function jsonLine(
+  time: string,
+  level: LogLevel,
+  event: string,
+  common: Fields,
+  fields: Fields,
+): string {
+  const line: Record<string, unknown> = { time, level, event };
+  for (const name in common) line[name] = shown(name, common[name]);
+  for (const name in fields) line[name] = shown(name, fields[name]);
+  return `${JSON.stringify(line)}\n`;
+}
+
+/** What a field shows: errors with their causes, and never a secret. */
+function shown(name: string, value: unknown): unknown {
+  if (value instanceof Error) return describeError(value);
+  return typeof value === "string" && isSecret(name) ? "[hidden]" : value;
+}
+
+const secretNames = new Map<string, boolean>();
+
+/** Remembered: the names are few and a busy log asks for each of them all the time. */
+function isSecret(name: string): boolean {
+  let secret = secretNames.get(name);
+  if (secret === undefined) secretNames.set(name, (secret = SECRET_NAME.test(name)));
+  return secret;
+}
+
+/** An error and its causes, as plain data. */
+function describeError(error: Error, depth = 0): Fields {
+  return {
+    error: error.name,
+    message: error.message,
+    ...("code" in error && { code: error.code }),
+    stack: error.stack
+      ?.split("\n")
+      .slice(1, 9)
+      .map((line) => line.trim()),
+    // A chain of causes can loop; a handful of links tell the story.
+    ...(error.cause instanceof Error &&
+      depth < 5 && { cause: describeError(error.cause, depth + 1) }),
+  };
+}
+
+const colours = { debug: 90, info: 36, warn: 33, error: 31 } as const;
+
+function prettyLine(time: string, level: LogLevel, event: string, fields: Fields): string {
+  const rest = Object.entries(fields).map(([name, value]) => {
+    const text = shown(name, value);
+    return `${name}=${typeof text === "string" ? text : JSON.stringify(text)}`;
+  });
+  const when = `\u001b[${colours[level]}m${time.slice(11, 23)} ${level.padEnd(5)}\u001b[0m`;
+  return `${[when, event, ...rest].join(" ")}\n`;
+}
+
+function writeToStandardError(lines: string): void {
+  try {
+    writeSync(2, lines);
+  } catch (error) {
+    // A reader that is slow or gone must not take the server down; the lines are lost.
+    if (!["EAGAIN", "EPIPE"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  }
+}

@@ -1,0 +1,42 @@
+/** Hashing, comparing and sealing secrets. */
+import { createCipheriv, createDecipheriv, hash, randomBytes, timingSafeEqual } from "node:crypto";
+
+const CIPHER = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+export const SEAL_KEY_BYTES = 32;
+
+/** SHA-256 in hex: enough for secrets with 128 random bits or more, which cannot be guessed. */
+export function sha256(text: string): string {
+  return hash("sha256", text, "hex");
+}
+
+/** Compares two digests in time that does not depend on where they differ. */
+export function sameDigest(a: string, b: string): boolean {
+  return (
+    a.length === b.length && timingSafeEqual(Buffer.from(a, "latin1"), Buffer.from(b, "latin1"))
+  );
+}
+
+/** Encrypts a secret; `label` says what it belongs to and must be given again to open it. */
+export function seal(key: Uint8Array, label: string, secret: string): Uint8Array {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(label));
+  const body = [cipher.update(secret, "utf8"), cipher.final()];
+  return Buffer.concat([nonce, ...body, cipher.getAuthTag()]);
+}
+
+/** Reverses `seal`; null when the key or the label is another one, or a byte has changed. */
+export function unseal(key: Uint8Array, label: string, sealed: Uint8Array): string | null {
+  if (sealed.length < NONCE_BYTES + TAG_BYTES) return null;
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv(CIPHER, key, nonce)
+    .setAAD(Buffer.from(label))
+    .setAuthTag(sealed.subarray(-TAG_BYTES));
+  try {
+    const body = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+    return Buffer.concat([body, decipher.final()]).toString("utf8");
+  } catch {
+    return null;
+  }
+}

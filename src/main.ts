@@ -1,0 +1,141 @@
+/** The command line: reads the config, starts the platform, waits for a signal. */
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+import { Log } from "#kit/log.ts";
+import { flagOf, type Setting, SettingsFault, variableOf } from "#kit/settings.ts";
+import { type Config, readConfig } from "./config.ts";
+import { startPlatform } from "./platform.ts";
+import { settings } from "./settings.ts";
+
+/** Exit codes: what a script can tell apart. */
+const FAILED = 1;
+const BAD_USAGE = 2;
+const INTERRUPTED = 130;
+
+const { version } = JSON.parse(
+  readFileSync(new URL("../package.json", import.meta.url), "utf8"),
+) as { version: string };
+
+await program().parseAsync();
+
+function program(): Command {
+  const command = new Command("selvedge")
+    .description("A self-hosted edge platform in one process.")
+    .version(version)
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : BAD_USAGE))
+    .showHelpAfterError("(selvedge --help tells more)");
+  const serve = command
+    .command("serve")
+    .description("start the platform")
+    .option("--config <FILE>", "the same settings as TOML (default: ./server.toml if present)")
+    .addHelpText("after", `\n${keysHelp()}`);
+  for (const [key, setting] of Object.entries<Setting<unknown>>(settings)) {
+    if (!setting.flag) continue;
+    serve.option(
+      `${flagOf(key)} <${setting.value}>`,
+      `${setting.help} (default: ${shown(setting)})`,
+    );
+  }
+  serve.action((options: Record<string, string>) => runServer(options));
+  return command;
+}
+
+/** Settings that only the file and the environment take. */
+function keysHelp(): string {
+  const rows = Object.entries<Setting<unknown>>(settings)
+    .filter(([, setting]) => !setting.flag)
+    .map(([key, setting]) => `  ${key.padEnd(34)} ${setting.help} (default: ${shown(setting)})`);
+  return [
+    "Every flag is also a key of the config file (--dns-tls is dns_tls) and an environment",
+    `variable (${variableOf("SELVEDGE_", "dns_tls")}). Flags win over the environment, the environment over the file.`,
+    "",
+    "Further keys:",
+    ...rows,
+  ].join("\n");
+}
+
+function shown({ fallback }: Setting<unknown>): string {
+  if (Array.isArray(fallback)) return fallback.length === 0 ? "none" : fallback.join(", ");
+  return String(fallback);
+}
+
+async function runServer(options: Record<string, string>): Promise<void> {
+  const config = configOrExit(options);
+  const log = new Log({ ...config.log, now: Date.now });
+  process.on("exit", () => log.flush());
+  const stop = nextSignal();
+  process.umask(0o077); // What the platform writes is for its own account alone.
+  for (const warning of config.warnings) log.warn("setting", { warning });
+  try {
+    await using platform = await startPlatform(config, log);
+    announce(config, platform);
+    const signal = await stop;
+    log.info("stopping", { signal });
+  } catch (error) {
+    exitWith(FAILED, (error as Error).message, error, log);
+  }
+  log.info("stopped");
+}
+
+function configOrExit({ config: file, ...given }: Record<string, string>): Config {
+  // Commander names options in camel case; the keys of settings have underscores.
+  const flags = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      name.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`),
+      value,
+    ]),
+  );
+  try {
+    return readConfig({
+      flags,
+      file: file ?? null,
+      environment: process.env,
+      onTerminal: process.stdout.isTTY,
+    });
+  } catch (error) {
+    if (!(error instanceof SettingsFault)) throw error;
+    return exitWith(BAD_USAGE, error.message);
+  }
+}
+
+/** The line that says all doors are open; scripts wait for it. */
+function announce(
+  config: Config,
+  {
+    doors,
+    credentialsPath,
+  }: { doors: Readonly<Record<string, string>>; credentialsPath: string | null },
+): void {
+  const lines: string[] = [];
+  if (config.log.format === "json") {
+    if (credentialsPath !== null)
+      lines.push(JSON.stringify({ event: "first start", credentials: credentialsPath }));
+    lines.push(JSON.stringify({ event: "ready", ...doors }));
+  } else {
+    if (credentialsPath !== null) lines.push(`First start: your keys are in ${credentialsPath}`);
+    const open = Object.entries(doors).map(([name, at]) => `${name} ${at}`);
+    lines.push(`Selvedge ${version} is ready: ${open.join(", ")}`);
+  }
+  process.stdout.write(`${lines.join("\n")}\n`);
+}
+
+/** The first SIGTERM or SIGINT asks to stop; a second does not wait. */
+function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const hear = (signal: NodeJS.Signals) => {
+      if (asked) process.exit(INTERRUPTED);
+      asked = true;
+      resolve(signal);
+    };
+    process.on("SIGTERM", hear);
+    process.on("SIGINT", hear);
+  });
+}
+
+function exitWith(code: number, message: string, cause?: unknown, log?: Log): never {
+  log?.debug("start failed", { cause });
+  log?.flush();
+  process.stderr.write(`selvedge: ${message}\n`);
+  process.exit(code);
+}

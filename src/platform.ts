@@ -1,0 +1,118 @@
+/** Builds every part from the config and starts it. */
+import { mkdir } from "node:fs/promises";
+import {
+  Accounts,
+  accountMigrations,
+  Authenticator,
+  bootstrap,
+  openSealKey,
+  Recent,
+  Tokens,
+} from "#accounts";
+import { apiListener, rejectedBody } from "#api";
+import { migrate, openDatabase } from "#db";
+import { listenHttp } from "#http";
+import { type HostPort, printHostPort } from "#kit/address.ts";
+import { ranges } from "#kit/cidr.ts";
+import { lockFolder } from "#kit/folder-lock.ts";
+import type { Log } from "#kit/log.ts";
+import { Metrics } from "#kit/metrics.ts";
+import { addProcessMetrics } from "#kit/process-metrics.ts";
+import { randomId } from "#kit/random.ts";
+import { WindowLimit } from "#kit/window-limit.ts";
+import type { Config } from "./config.ts";
+
+export interface Platform extends AsyncDisposable {
+  /** Where each door listens, as the ready line shows it. */
+  readonly doors: Readonly<Record<string, string>>;
+  /** Where a first start has put its credentials; null on any later start. */
+  readonly credentialsPath: string | null;
+}
+
+/** Addresses and identities that limits remember; each takes some hundred bytes. */
+const LIMIT_KEYS = 100_000;
+
+export async function startPlatform(config: Config, log: Log): Promise<Platform> {
+  await using started = new AsyncDisposableStack(); // If a step fails, closes those before it.
+  const now = Date.now;
+  const metrics = new Metrics();
+  addProcessMetrics(metrics);
+
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  started.use(lockFolder(config.dataDir));
+  const db = started.use(
+    await openDatabase({
+      url: config.databaseUrl,
+      dataDir: config.dataDir,
+      onError: (cause) => log.warn("database connection lost", { cause }),
+    }),
+  );
+  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+  const applied = await migrate(db, accountMigrations, { holder: randomId(), now, sleep });
+  if (applied > 0) log.info("database migrated", { steps: applied, engine: db.engine });
+
+  const sealKey = await openSealKey(db, config.dataDir, config.secretKey);
+  const wishes = config.firstCredentials;
+  const credentialsPath = await bootstrap(db, { dataDir: config.dataDir, sealKey, now, wishes });
+  const recent = new Recent(now);
+  const accounts = new Accounts(db, recent, now);
+  const tokens = new Tokens(db, recent, now, config.tokensPerOwner);
+  const authenticator = started.use(
+    new Authenticator({
+      db,
+      recent,
+      now,
+      failures: limitOf(config.authFailures),
+      onLostNote: (cause) => log.warn("time of a token's last use not kept", { cause }),
+    }),
+  );
+
+  const doors: Record<string, string> = {};
+  if (config.listen.api !== null) {
+    const turnedAway = metrics.counter(
+      "selvedge_api_connections_refused_total",
+      "Connections over a limit.",
+    );
+    const door = started.use(
+      await listenHttp({
+        address: config.listen.api,
+        flag: "--api",
+        limits: config.httpLimits,
+        handle: apiListener({
+          parts: { accounts, tokens, authenticator, now },
+          log: log.with({ door: "api" }),
+          metrics,
+          now,
+          bodyBytes: config.apiBodyBytes,
+          trustedProxies: config.trustedProxies.length > 0 ? ranges(config.trustedProxies) : null,
+          requestLimit: limitOf(config.requests),
+          checkReady: () => db.ping(),
+        }),
+        showRejected: rejectedBody,
+        onTurnedAway: () => turnedAway.count(),
+      }),
+    );
+    metrics.gauge(
+      "selvedge_api_connections",
+      "Open connections to the management API.",
+      () => door.connections,
+    );
+    doors["api"] = webAddress("http", door.address);
+  }
+  const all = started.move(); // All is up: the caller now holds the whole stack.
+  return { doors, credentialsPath, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+function limitOf({
+  quota,
+  windowSeconds,
+}: {
+  quota: number;
+  windowSeconds: number;
+}): WindowLimit | null {
+  return quota === 0 ? null : new WindowLimit({ quota, windowSeconds, keys: LIMIT_KEYS });
+}
+
+function webAddress(scheme: string, address: HostPort): string {
+  return `${scheme}://${printHostPort(address)}`;
+}

@@ -1,0 +1,166 @@
+/** Every setting of the server: its key, what it may hold, its default and its line of help. */
+import { availableParallelism } from "node:os";
+import { logLevels } from "#kit/log.ts";
+import * as read from "#kit/readers.ts";
+import type { Setting, Settings } from "#kit/settings.ts";
+
+const MINUTE = 60;
+const DAY = 24 * 60 * MINUTE;
+
+/** A setting with a flag of its own. */
+function flag<T>(
+  value: string,
+  fallback: string | number,
+  reader: (raw: unknown) => T,
+  help: string,
+) {
+  return { value, fallback, read: reader, help, flag: true } satisfies Setting<T>;
+}
+
+/** A setting for the file or the environment. */
+function key<T>(
+  value: string,
+  fallback: string | number | readonly string[],
+  reader: (raw: unknown) => T,
+  help: string,
+) {
+  return { value, fallback, read: reader, help, flag: false } satisfies Setting<T>;
+}
+
+const HOST = "HOST:PORT";
+
+/** By key. A dot is a table in the file, a dash in a flag, an underscore in the environment. */
+export const settings = {
+  data: flag("DIR", "./selvedge-data", read.text, "database, blobs, scripts, credentials"),
+  api: flag(HOST, "127.0.0.1:8700", read.listen, "management API, /healthz, /readyz, /metrics"),
+  dns: flag(HOST, "127.0.0.1:1053", read.listen, "DNS over UDP and TCP"),
+  dns_tls: flag(HOST, "off", read.listen, "DNS over TLS"),
+  dns_threads: flag(
+    "N",
+    Math.max(1, availableParallelism() - 1),
+    read.integer(1, 1024),
+    "query threads; one core less than there are, at least 1",
+  ),
+  s3: flag(HOST, "127.0.0.1:9000", read.listen, "S3 API"),
+  edge: flag(HOST, "127.0.0.1:8080", read.listen, "HTTP for proxied names"),
+  edge_tls: flag(HOST, "127.0.0.1:8443", read.listen, "HTTPS for proxied names"),
+  database: flag(
+    "URL",
+    "sqlite:",
+    read.url("sqlite", "postgres", "postgresql"),
+    "sqlite:PATH or postgres://…",
+  ),
+  blobs: flag(
+    "URL",
+    "file:",
+    read.url("file", "s3"),
+    "file:DIR or s3://BUCKET/PREFIX?endpoint=…&region=…",
+  ),
+  log: flag(
+    "FORMAT",
+    "auto",
+    read.oneOf("auto", "pretty", "json"),
+    "pretty, json, or auto: pretty on a terminal",
+  ),
+
+  log_level: key("LEVEL", "info", read.oneOf(...logLevels), "the least that is logged"),
+  nameservers: key(
+    "NAMES",
+    ["ns1.selvedge.test", "ns2.selvedge.test"],
+    read.listOf(read.hostname),
+    "names given to zones",
+  ),
+  "edge.addresses": key(
+    "ADDRESSES",
+    [],
+    read.listOf(read.ipAddress),
+    "what proxied names answer; the address of --edge when empty",
+  ),
+  "platform.networks": key(
+    "RANGES",
+    [],
+    read.listOf(read.addressRange),
+    "addresses that A and AAAA records may not hold",
+  ),
+  resolvers: key(
+    "ADDRESSES",
+    [],
+    read.listOf(read.serverAddress),
+    "for flattening and origins; the system's when empty",
+  ),
+  trusted_proxies: key(
+    "RANGES",
+    [],
+    read.listOf(read.addressRange),
+    "whose X-Forwarded-For is believed",
+  ),
+
+  "limits.api_body_bytes": key(
+    "BYTES",
+    1024 ** 2,
+    read.integer(1024, 1024 ** 3),
+    "largest JSON body",
+  ),
+  "limits.header_bytes": key(
+    "BYTES",
+    16 * 1024,
+    read.integer(1024, 1024 ** 2),
+    "largest request head",
+  ),
+  "limits.header_seconds": key(
+    "SECONDS",
+    20,
+    read.integer(1, DAY),
+    "time for a request's head to arrive",
+  ),
+  "limits.request_seconds": key(
+    "SECONDS",
+    5 * MINUTE,
+    read.integer(1, DAY),
+    "time for a whole request to arrive",
+  ),
+  "limits.idle_seconds": key(
+    "SECONDS",
+    65,
+    read.integer(1, DAY),
+    "life of a connection on which nothing moves",
+  ),
+  "limits.drain_seconds": key(
+    "SECONDS",
+    30,
+    read.integer(0, DAY),
+    "time that requests have to finish at a stop",
+  ),
+  "limits.connections": key(
+    "N",
+    10_000,
+    read.integer(1, 1_000_000),
+    "open connections to a listener",
+  ),
+  "limits.connections_per_source": key(
+    "N",
+    1_000,
+    read.integer(1, 1_000_000),
+    "of these, from one address (IPv6: one /64)",
+  ),
+  "limits.auth_failures": key(
+    "N",
+    100,
+    read.integer(0, 1_000_000_000),
+    "failed logins from one address in a window; 0 is no limit",
+  ),
+  "limits.auth_failure_window_seconds": key("SECONDS", MINUTE, read.integer(1, DAY), "that window"),
+  "limits.requests": key(
+    "N",
+    0,
+    read.integer(0, 1_000_000_000),
+    "API requests of one identity in a window; 0 is no limit",
+  ),
+  "limits.request_window_seconds": key("SECONDS", 5 * MINUTE, read.integer(1, DAY), "that window"),
+  "limits.tokens_per_owner": key(
+    "N",
+    10_000,
+    read.integer(1, 1_000_000),
+    "API tokens of a user or of an account",
+  ),
+} as const satisfies Settings;
