@@ -1,0 +1,100 @@
+/** Starts the real server as a process of its own, as a user would, on free ports in a fresh folder. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const COMMAND = fileURLToPath(new URL("../../bin/selvedge.js", import.meta.url));
+const START_TIMEOUT_MS = 30_000;
+
+export const EMAIL = "admin@selvedge.local";
+export const KEY = "0123456789abcdef0123456789abcdef01234";
+
+export interface ServerOptions {
+  /** A folder to start on again; a fresh one by default, removed at the end. */
+  readonly data?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface TestServer extends AsyncDisposable {
+  readonly process: ChildProcess;
+  readonly data: string;
+  /** `http://127.0.0.1:PORT`, and the base of the API under it. */
+  readonly origin: string;
+  readonly base: string;
+  readonly ready: Readonly<Record<string, string>>;
+  /** What it has written so far. */
+  readonly output: { stdout: string; stderr: string };
+  /** Sends a signal and waits for the end; returns the exit code, null after a kill. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const data = options.data ?? (await mkdtemp(join(tmpdir(), "selvedge-test-")));
+  const child = runSelvedge(
+    ["serve", "--data", data, "--api", "127.0.0.1:0", ...(options.args ?? [])],
+    {
+      SELVEDGE_BOOTSTRAP_KEY: KEY,
+      ...options.env,
+    },
+  );
+  const output = { stdout: "", stderr: "" };
+  child.stdout!.on("data", (chunk: Buffer) => (output.stdout += chunk.toString()));
+  child.stderr!.on("data", (chunk: Buffer) => (output.stderr += chunk.toString()));
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const ready = await waitForReady(child, output);
+  const origin = ready["api"]!;
+  return {
+    process: child,
+    data,
+    origin,
+    base: `${origin}/client/v4`,
+    ready,
+    output,
+    end(signal = "SIGTERM") {
+      child.kill(signal);
+      return exited;
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null) child.kill("SIGKILL");
+      await exited;
+      if (options.data === undefined) await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs the command with this Node, without settings that the developer's shell may hold. */
+export function runSelvedge(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  cwd = tmpdir(),
+): ChildProcess {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("SELVEDGE_"));
+  return spawn(process.execPath, [COMMAND, ...args], {
+    cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...Object.fromEntries(inherited), ...env },
+  });
+}
+
+function waitForReady(
+  child: ChildProcess,
+  output: { stdout: string; stderr: string },
+): Promise<Record<string, string>> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string) => reject(new Error(`${why}\n${output.stdout}${output.stderr}`));
+    const timer = setTimeout(() => fail("The server did not get ready"), START_TIMEOUT_MS);
+    child.once("exit", (code) => fail(`The server ended with ${code}`));
+    child.stdout!.on("data", () => {
+      const line = output.stdout.split("\n").find((text) => text.includes('"event":"ready"'));
+      if (line === undefined) return;
+      clearTimeout(timer);
+      resolve(JSON.parse(line) as Record<string, string>);
+    });
+  });
+}
+
+/** Headers of the account key that test servers start with. */
+export const keyHeaders = { "X-Auth-Email": EMAIL, "X-Auth-Key": KEY };
