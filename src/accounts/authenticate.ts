@@ -1,5 +1,5 @@
 /** Finds out who is asking, from the credentials a door was shown. */
-import type { Database } from "#db";
+import type { Database, RowOf } from "#db";
 import { ranges, source } from "#kit/cidr.ts";
 import { sameDigest, sha256 } from "#kit/secrets.ts";
 import type { WindowLimit } from "#kit/window-limit.ts";
@@ -11,6 +11,8 @@ import * as rows from "./schema.ts";
 export type Credentials =
   | { readonly kind: "token"; readonly value: string }
   | { readonly kind: "key"; readonly email: string; readonly key: string };
+
+type TokenRow = RowOf<typeof rows.tokenByHash>;
 
 export interface FoundToken {
   readonly id: string;
@@ -63,21 +65,27 @@ export class Authenticator implements AsyncDisposable {
   }
 
   /** Who shows these credentials from this address. */
-  authenticate(credentials: Credentials, address: string): Promise<Identity> {
-    return this.#counted(address, async () =>
-      credentials.kind === "key"
-        ? this.#userWithKey(credentials.email, credentials.key)
-        : this.#tokenInUse(credentials.value, address),
-    );
+  async authenticate(credentials: Credentials, address: string): Promise<Identity> {
+    this.#refuseAfterFailures(address);
+    try {
+      return credentials.kind === "key"
+        ? await this.#userWithKey(credentials.email, credentials.key)
+        : this.#inUse(await this.#tokenRow(credentials.value), address);
+    } catch (error) {
+      throw this.#counted(error, address);
+    }
   }
 
   /** The token with this value, whatever its state and wherever it is used from. */
-  verifyToken(value: string, address: string): Promise<FoundToken> {
-    return this.#counted(address, async () => {
+  async verifyToken(value: string, address: string): Promise<FoundToken> {
+    this.#refuseAfterFailures(address);
+    try {
       const token = await this.#tokenRow(value);
       const { id, notBefore, expiresOn } = token;
       return { id, owner: ownerOf(token), status: this.#statusOf(token), notBefore, expiresOn };
-    });
+    } catch (error) {
+      throw this.#counted(error, address);
+    }
   }
 
   /** Waits for the notes of last use that are under way. */
@@ -85,23 +93,22 @@ export class Authenticator implements AsyncDisposable {
     await Promise.all(this.#notes);
   }
 
-  async #counted<T>(address: string, work: () => Promise<T>): Promise<T> {
+  #refuseAfterFailures(address: string): void {
     const { failures, now } = this.#options;
-    if (failures === null) return work();
-    const state = failures.peek(source(address), now());
-    if (state.exceeded) {
-      throw new AccountFault("too-many-failures", "Too many authentication failures", {
-        retryAfterSeconds: state.resetSeconds,
-      });
+    if (failures === null || failures.isEmpty) return;
+    const { exceeded, resetSeconds } = failures.peek(source(address), now());
+    if (!exceeded) return;
+    throw new AccountFault("too-many-failures", "Too many authentication failures", {
+      retryAfterSeconds: resetSeconds,
+    });
+  }
+
+  /** Counts a failed attempt to get in; hands the error on. */
+  #counted(error: unknown, address: string): unknown {
+    if (error instanceof AccountFault && FAILED_ATTEMPTS.has(error.kind)) {
+      this.#options.failures?.count(source(address), this.#options.now());
     }
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof AccountFault && FAILED_ATTEMPTS.has(error.kind)) {
-        failures.count(source(address), now());
-      }
-      throw error;
-    }
+    return error;
   }
 
   async #userWithKey(email: string, key: string): Promise<Identity> {
@@ -116,15 +123,14 @@ export class Authenticator implements AsyncDisposable {
     throw new AccountFault("unknown-key", "No user has this e-mail and key");
   }
 
-  async #tokenInUse(value: string, address: string): Promise<Identity> {
-    const token = await this.#tokenRow(value);
+  #inUse(token: TokenRow, address: string): Identity {
     const now = this.#options.now();
     if (this.#statusOf(token) !== "active" || (token.notBefore !== null && token.notBefore > now)) {
       throw new AccountFault("unknown-token", "The token is not active");
     }
-    const { condition } = token;
-    const outside = condition.in.length > 0 && !ranges(condition.in).has(address);
-    if (outside || (condition.notIn.length > 0 && ranges(condition.notIn).has(address))) {
+    const { in: inside, notIn } = token.condition;
+    const outside = inside.length > 0 && !ranges(inside).has(address);
+    if (outside || (notIn.length > 0 && ranges(notIn).has(address))) {
       throw new AccountFault(
         "wrong-place",
         `Cannot use the access token from location: ${address}`,
@@ -134,15 +140,14 @@ export class Authenticator implements AsyncDisposable {
     return { kind: "token", id: token.id, owner: ownerOf(token), policies: token.policies };
   }
 
-  async #tokenRow(value: string) {
-    if (!TOKEN_FORM.test(value)) throw new AccountFault("malformed-token", "Not an API token");
+  async #tokenRow(value: string): Promise<TokenRow> {
+    // Looked up by its digest, so that no time taken tells how near a guess was.
     const hash = sha256(value);
     const { db, recent } = this.#options;
-    const token = await recent.get(`token ${hash}`, () => db.first(rows.tokenByHash({ hash })));
-    if (token === null || !sameDigest(token.valueHash, hash)) {
-      throw new AccountFault("unknown-token", "No token has this value");
-    }
-    return token;
+    const token = await recent.get(hash, () => db.first(rows.tokenByHash({ hash })));
+    if (token !== null) return token;
+    if (!TOKEN_FORM.test(value)) throw new AccountFault("malformed-token", "Not an API token");
+    throw new AccountFault("unknown-token", "No token has this value");
   }
 
   #statusOf(token: { status: rows.TokenStatus; expiresOn: number | null }) {
@@ -163,6 +168,6 @@ export class Authenticator implements AsyncDisposable {
   }
 }
 
-function ownerOf(token: { ownerKind: "user" | "account"; ownerId: string }): rows.TokenOwner {
+function ownerOf(token: TokenRow): rows.TokenOwner {
   return { kind: token.ownerKind, id: token.ownerId };
 }

@@ -20,11 +20,15 @@ export class Recent {
   }
 
   /** The value under the key, read anew when it is not fresh. What is missing is not remembered. */
-  async get<T>(key: string, read: () => Promise<T | null>): Promise<T | null> {
-    const readAt = this.#now();
+  get<T>(key: string, read: () => Promise<T | null>): T | Promise<T | null> {
+    const now = this.#now();
     const entry = this.#entries.get(key);
     // A clock set back must not make an entry last.
-    if (entry !== undefined && Math.abs(readAt - entry.readAt) < FRESH_MS) return entry.value as T;
+    if (entry !== undefined && Math.abs(now - entry.readAt) < FRESH_MS) return entry.value as T;
+    return this.#read(key, read, now);
+  }
+
+  async #read<T>(key: string, read: () => Promise<T | null>, readAt: number): Promise<T | null> {
     const generation = this.#generation;
     const value = await read();
     // A write that ended during the read may be newer than what was read.

@@ -1,5 +1,5 @@
 /** The management API as one request listener: routes, the log and the metrics around each call. */
-import type { IncomingMessage, RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { type Match, type Reply, requestIds, Router, sendReply } from "#http";
 import type { Log } from "#kit/log.ts";
 import type { Metrics } from "#kit/metrics.ts";
@@ -25,17 +25,22 @@ export function apiListener(options: ApiOptions): RequestListener {
   const router = routes(options);
   const observe = observer(options);
   const nextId = requestIds();
-  return (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const began = performance.now();
     const requestId = nextId();
     const { path, query } = splitUrl(request.url ?? "/");
     const match = router.match(path);
     const call = { request, path, query, params: match?.params ?? {}, actor: null };
-    void answer(call, match, requestId, options).then((reply) => {
-      sendReply(response, reply, requestId);
-      observe(call, match?.path ?? "none", reply, requestId, performance.now() - began);
-    });
+    let reply: Reply;
+    try {
+      reply = await handlerOf(match, request.method ?? "")(call);
+    } catch (error) {
+      reply = failure(error, requestId, options);
+    }
+    sendReply(response, reply, requestId);
+    observe(call, match?.path ?? "none", reply, requestId, performance.now() - began);
   };
+  return (request, response) => void serve(request, response);
 }
 
 function routes(options: ApiOptions): Router<Handler> {
@@ -54,27 +59,22 @@ function routes(options: ApiOptions): Router<Handler> {
   return router;
 }
 
-/** Never rejects: what is thrown becomes the answer. */
-async function answer(
-  call: ApiCall,
-  match: Match<Handler> | null,
-  requestId: string,
-  { log }: ApiOptions,
-): Promise<Reply> {
-  try {
-    if (match === null) throw errors.noRoute();
-    const { method = "" } = call.request;
-    const handler = match.methods.get(method === "HEAD" ? "GET" : method);
-    if (handler === undefined) throw errors.methodNotAvailable(method, [...match.methods.keys()]);
-    return await handler(call);
-  } catch (error) {
-    const known = errors.toApiError(error);
-    if ((known?.status ?? 500) >= 500) {
-      log.error("request failed", { request_id: requestId, cause: error });
-    }
-    const { status, errors: entries, headers } = known ?? errors.internalError(requestId);
-    return { status, type: JSON_TYPE, body: failureBody(entries), headers };
+/** What the request's path and method lead to. */
+function handlerOf(match: Match<Handler> | null, method: string): Handler {
+  if (match === null) throw errors.noRoute();
+  const handler = match.methods.get(method === "HEAD" ? "GET" : method);
+  if (handler === undefined) throw errors.methodNotAvailable(method, [...match.methods.keys()]);
+  return handler;
+}
+
+/** The answer to what was thrown. Bugs and broken disks are logged here, and only here. */
+function failure(error: unknown, requestId: string, { log }: ApiOptions): Reply {
+  const known = errors.toApiError(error);
+  if ((known?.status ?? 500) >= 500) {
+    log.error("request failed", { request_id: requestId, cause: error });
   }
+  const { status, errors: entries, headers } = known ?? errors.internalError(requestId);
+  return { status, type: JSON_TYPE, body: failureBody(entries), headers };
 }
 
 /** Gives each request its line in the log and its place in the metrics. */

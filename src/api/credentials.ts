@@ -6,9 +6,11 @@ import { AccountFault, type Credentials } from "#accounts";
 export function credentialsOf(headers: IncomingHttpHeaders): Credentials | null {
   const { authorization } = headers;
   if (authorization !== undefined) {
-    const match = /^bearer(?: +(.*))?$/i.exec(authorization);
-    if (match === null) throw new AccountFault("malformed-token", "Expected Bearer and a token");
-    const value = (match[1] ?? "").trim();
+    const scheme = authorization.slice(0, 7).toLowerCase();
+    if (scheme !== "bearer " && scheme !== "bearer") {
+      throw new AccountFault("malformed-token", "Expected Bearer and a token");
+    }
+    const value = authorization.slice(7).trim();
     return value === "" ? null : { kind: "token", value };
   }
   const email = one(headers["x-auth-email"]);

@@ -33,14 +33,14 @@ export class Answer {
 }
 
 export function successBody(value: unknown): string {
-  const { result, messages, resultInfo } = value instanceof Answer ? value : new Answer(value);
-  return JSON.stringify({
-    result,
-    ...(resultInfo !== null && { result_info: resultInfo }),
-    success: true,
-    errors: [],
-    messages,
-  });
+  if (!(value instanceof Answer)) return wrap(JSON.stringify(value), "", "[]");
+  const { result, resultInfo, messages } = value;
+  const info = resultInfo === null ? "" : `"result_info":${JSON.stringify(resultInfo)},`;
+  return wrap(JSON.stringify(result), info, JSON.stringify(messages));
+}
+
+function wrap(result: string, info: string, messages: string): string {
+  return `{"result":${result},${info}"success":true,"errors":[],"messages":${messages}}`;
 }
 
 export function failureBody(errors: readonly ApiMessage[]): string {

@@ -7,4 +7,4 @@ export { boolean, bytes, integer, json, maybe, text, time, word } from "./column
 export { type Database, DatabaseFault, isDatabaseFault, untilUndisturbed } from "./database.ts";
 export { type Migration, migrate } from "./migrate.ts";
 export { openDatabase } from "./open.ts";
-export { mustChangeOne, statement } from "./statement.ts";
+export { mustChangeOne, type RowOf, statement } from "./statement.ts";

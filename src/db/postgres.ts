@@ -27,7 +27,8 @@ const FIRST_PAUSE_MS = 5;
 
 /** serialization_failure and deadlock_detected: nothing has happened, try again. */
 const TRY_AGAIN = new Set(["40001", "40P01"]);
-const UNIQUE_VIOLATION = "23505";
+/** unique_violation; and duplicate_object and duplicate_table, for what a migration creates. */
+const THERE_ALREADY = new Set(["23505", "42710", "42P07"]);
 
 export async function openPostgres(
   url: string,
@@ -130,7 +131,7 @@ class PostgresDatabase implements Database {
     } catch (cause) {
       if (cause instanceof DatabaseFault) throw cause;
       const { code, message } = cause as Error & { code?: string };
-      if (code === UNIQUE_VIOLATION) throw new DatabaseFault("unique", message, { cause });
+      if (THERE_ALREADY.has(code ?? "")) throw new DatabaseFault("unique", message, { cause });
       throw new DatabaseFault("unavailable", `PostgreSQL: ${message} (${code ?? "no code"})`, {
         cause,
       });

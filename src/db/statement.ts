@@ -29,6 +29,10 @@ export interface Bound<Row = unknown> {
   readonly decode: (row: readonly SqlValue[]) => Row;
 }
 
+/** The type of the rows that a declared statement gives. */
+export type RowOf<S extends (params: never) => Bound> =
+  ReturnType<S> extends Bound<infer R> ? R : never;
+
 export interface StatementSpec<T extends Columns, G extends Columns> {
   readonly sql: string;
   readonly takes?: T;

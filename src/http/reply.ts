@@ -15,11 +15,13 @@ export function sendReply(
 ): void {
   // The client may have gone while the answer was made.
   if (response.destroyed || response.headersSent) return;
+  const bytes = Buffer.byteLength(body);
   response.writeHead(status, {
     "Content-Type": type,
-    "Content-Length": Buffer.byteLength(body),
+    "Content-Length": bytes,
     "X-Request-Id": requestId,
     ...headers,
   });
-  response.end(body);
+  // A byte a character is plain ASCII, and Node writes that faster when told so.
+  response.end(body, bytes === body.length ? "latin1" : "utf8");
 }

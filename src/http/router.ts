@@ -18,6 +18,8 @@ export interface Match<T> {
 
 export class Router<T> {
   readonly #root = emptyNode<T>();
+  /** Paths without parameters, found in one look. */
+  readonly #fixed = new Map<string, Match<T>>();
 
   add(method: string, path: string, target: T): void {
     let node = this.#root;
@@ -25,10 +27,15 @@ export class Router<T> {
     if (node.methods.has(method)) throw new Error(`${method} ${path} is declared twice`);
     node.methods.set(method, target);
     node.path = path;
+    if (!path.includes(":")) this.#fixed.set(path, { path, methods: node.methods, params: {} });
   }
 
   /** Null where nothing is declared. A fixed segment wins over a parameter. */
   match(path: string): Match<T> | null {
+    return this.#fixed.get(path) ?? this.#walk(path);
+  }
+
+  #walk(path: string): Match<T> | null {
     const params: Record<string, string> = {};
     let node = this.#root;
     let from = 1;

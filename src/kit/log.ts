@@ -60,6 +60,8 @@ class Sink {
   readonly #threshold: number;
   readonly #write: (lines: string) => void;
   #waiting = "";
+  #timeOf = Number.NaN;
+  #timeText = "";
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: LogOptions) {
@@ -70,13 +72,20 @@ class Sink {
 
   add(level: LogLevel, event: string, common: Fields, fields: Fields): void {
     if (logLevels.indexOf(level) < this.#threshold) return;
-    const time = new Date(this.#options.now()).toISOString();
+    const time = this.#time();
     this.#waiting +=
       this.#options.format === "json"
         ? jsonLine(time, level, event, common, fields)
         : prettyLine(time, level, event, { ...common, ...fields });
     if (this.#waiting.length > FLUSH_CHARACTERS || level === "error") this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), FLUSH_MS).unref();
+  }
+
+  /** A busy log writes many lines a millisecond; the text of each is made once. */
+  #time(): string {
+    const now = this.#options.now();
+    if (now !== this.#timeOf) [this.#timeOf, this.#timeText] = [now, new Date(now).toISOString()];
+    return this.#timeText;
   }
 
   flush(): void {
@@ -137,7 +146,9 @@ const colours = { debug: 90, info: 36, warn: 33, error: 31 } as const;
 function prettyLine(time: string, level: LogLevel, event: string, fields: Fields): string {
   const rest = Object.entries(fields).map(([name, value]) => {
     const text = shown(name, value);
-    return `${name}=${typeof text === "string" ? text : JSON.stringify(text)}`;
+    // Quoted unless plain, so that no value can look like a line or colour of its own.
+    const plain = typeof text === "string" && /^[\x20-\x7e]*$/.test(text);
+    return `${name}=${plain ? text : JSON.stringify(text)}`;
   });
   const when = `\u001b[${colours[level]}m${time.slice(11, 23)} ${level.padEnd(5)}\u001b[0m`;
   return `${[when, event, ...rest].join(" ")}\n`;

@@ -23,6 +23,11 @@ export class WindowLimit {
     this.options = options;
   }
 
+  /** Whether no key has been counted: the common case, worth no further look. */
+  get isEmpty(): boolean {
+    return this.#windows.size === 0;
+  }
+
   /** Counts one event and tells where that leaves the key. */
   count(key: string, now: number): WindowState {
     let window = this.#windows.get(key);

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type ConfigSources, readConfig } from "./config.ts";
+
+function config(sources: Partial<ConfigSources> = {}) {
+  return readConfig({ flags: {}, file: null, environment: {}, onTerminal: false, ...sources });
+}
+
+test("without any setting the platform starts on its embedded defaults", () => {
+  const { listen, databaseUrl, blobsUrl, nameservers, log, warnings } = config();
+  assert.deepEqual(listen, {
+    api: { host: "127.0.0.1", port: 8700 },
+    dns: { host: "127.0.0.1", port: 1053 },
+    dnsTls: null,
+    s3: { host: "127.0.0.1", port: 9000 },
+    edge: { host: "127.0.0.1", port: 8080 },
+    edgeTls: { host: "127.0.0.1", port: 8443 },
+  });
+  assert.equal(databaseUrl, "sqlite:");
+  assert.equal(blobsUrl, "file:");
+  assert.deepEqual(nameservers, ["ns1.selvedge.test", "ns2.selvedge.test"]);
+  assert.deepEqual(log, { format: "json", level: "info" });
+  assert.deepEqual(warnings, []);
+});
+
+test("logs are pretty on a terminal unless told otherwise", () => {
+  assert.equal(config({ onTerminal: true }).log.format, "pretty");
+  assert.equal(config({ onTerminal: true, flags: { log: "json" } }).log.format, "json");
+});
+
+test("the API's address may be given as the URL that clients use", () => {
+  const environment = { SELVEDGE_API: "http://127.0.0.1:8800" };
+  assert.deepEqual(config({ environment }).listen.api, { host: "127.0.0.1", port: 8800 });
+});
+
+test("a variable that is no setting is warned of, with the one that was meant", () => {
+  const { warnings } = config({
+    environment: { SELVEDGE_DATABSE: "x", SELVEDGE_TOKEN: "t", PATH: "" },
+  });
+  assert.deepEqual(warnings, [
+    "SELVEDGE_DATABSE is not a setting; did you mean SELVEDGE_DATABASE?",
+  ]);
+});
+
+test("a first key that could not be sent in a header is refused without being shown", () => {
+  const environment = { SELVEDGE_BOOTSTRAP_KEY: "with space" };
+  assert.throws(() => config({ environment }), {
+    message: "Cannot use SELVEDGE_BOOTSTRAP_KEY: expected 8 to 256 visible ASCII characters.",
+  });
+});
+
+test("a config file that is named must be there", () => {
+  assert.throws(
+    () => config({ file: "/nowhere/server.toml" }),
+    /Cannot read the config file \/nowhere\/server\.toml: there is no such file\./,
+  );
+});
