@@ -32,7 +32,7 @@ async function run() {
   );
   module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
   const source = new URL("../src/main.ts", import.meta.url);
-  await import(existsSync(source) ? source.href : new URL("../dist/main.js", import.meta.url).href);
+  await import(existsSync(source) ? source.href : new URL("../src/main.js", import.meta.url).href);
 }
 
 function handOver() {

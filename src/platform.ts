@@ -9,7 +9,7 @@ import {
   Recent,
   Tokens,
 } from "#accounts";
-import { apiListener, rejectedBody } from "#api";
+import { apiDoor } from "#api";
 import { migrate, openDatabase } from "#db";
 import { listenHttp } from "#http";
 import { type HostPort, printHostPort } from "#kit/address.ts";
@@ -78,7 +78,7 @@ export async function startPlatform(config: Config, log: Log): Promise<Platform>
         address: config.listen.api,
         flag: "--api",
         limits: config.httpLimits,
-        handle: apiListener({
+        ...apiDoor({
           parts: { accounts, tokens, authenticator, now },
           log: log.with({ door: "api" }),
           metrics,
@@ -88,7 +88,6 @@ export async function startPlatform(config: Config, log: Log): Promise<Platform>
           requestLimit: limitOf(config.requests),
           checkReady: () => db.ping(),
         }),
-        showRejected: rejectedBody,
         onTurnedAway: () => turnedAway.count(),
       }),
     );

@@ -1,6 +1,14 @@
 /** The management API as one request listener: routes, the log and the metrics around each call. */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { type Match, type Reply, requestIds, Router, sendReply } from "#http";
+import {
+  type Match,
+  type RejectedReply,
+  type RejectedRequest,
+  type Reply,
+  requestIds,
+  Router,
+  sendReply,
+} from "#http";
 import type { Log } from "#kit/log.ts";
 import type { Metrics } from "#kit/metrics.ts";
 import { endpoints } from "./endpoints.ts";
@@ -21,13 +29,19 @@ const BASE = "/client/v4";
 const JSON_TYPE = "application/json";
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export function apiListener(options: ApiOptions): RequestListener {
+/** What a listener needs to serve the API. */
+export interface ApiDoor {
+  readonly handle: RequestListener;
+  readonly answerRejected: (rejected: RejectedRequest) => RejectedReply;
+}
+
+export function apiDoor(options: ApiOptions): ApiDoor {
+  const { log } = options;
   const router = routes(options);
   const observe = observer(options);
   const nextId = requestIds();
-  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse, requestId: string) => {
     const began = performance.now();
-    const requestId = nextId();
     const { path, query } = splitUrl(request.url ?? "/");
     const match = router.match(path);
     const call = { request, path, query, params: match?.params ?? {}, actor: null };
@@ -35,12 +49,25 @@ export function apiListener(options: ApiOptions): RequestListener {
     try {
       reply = await handlerOf(match, request.method ?? "")(call);
     } catch (error) {
-      reply = failure(error, requestId, options);
+      reply = failure(error, requestId, log);
     }
     sendReply(response, reply, requestId);
     observe(call, match?.path ?? "none", reply, requestId, performance.now() - began);
   };
-  return (request, response) => void serve(request, response);
+  return {
+    handle(request, response) {
+      const requestId = nextId();
+      serve(request, response, requestId).catch((cause: unknown) => {
+        log.error("answer failed", { request_id: requestId, cause });
+        response.destroy();
+      });
+    },
+    answerRejected(rejected) {
+      const requestId = nextId();
+      log.info("request rejected", { request_id: requestId, ...rejected });
+      return { requestId, type: JSON_TYPE, body: failureBody([errors.rejectedMessage(rejected)]) };
+    },
+  };
 }
 
 function routes(options: ApiOptions): Router<Handler> {
@@ -68,7 +95,7 @@ function handlerOf(match: Match<Handler> | null, method: string): Handler {
 }
 
 /** The answer to what was thrown. Bugs and broken disks are logged here, and only here. */
-function failure(error: unknown, requestId: string, { log }: ApiOptions): Reply {
+function failure(error: unknown, requestId: string, log: Log): Reply {
   const known = errors.toApiError(error);
   if ((known?.status ?? 500) >= 500) {
     log.error("request failed", { request_id: requestId, cause: error });

@@ -2,5 +2,4 @@
  * The management API (v4): endpoints are declared, `app.ts` walks each request through identity,
  * permission and input checks, and a handler calls one core and shows the result.
  */
-export { apiListener } from "./app.ts";
-export { rejectedBody } from "./rejected.ts";
+export { apiDoor } from "./app.ts";

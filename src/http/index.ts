@@ -5,4 +5,9 @@ export type { HttpLimits } from "./limits.ts";
 export { type Reply, sendReply } from "./reply.ts";
 export { requestIds } from "./request-id.ts";
 export { type Match, Router } from "./router.ts";
-export { type HttpListener, listenHttp, type RejectedRequest } from "./server.ts";
+export {
+  type HttpListener,
+  listenHttp,
+  type RejectedReply,
+  type RejectedRequest,
+} from "./server.ts";

@@ -11,14 +11,20 @@ export interface RejectedRequest {
   readonly reason: string;
 }
 
+export interface RejectedReply {
+  readonly type: string;
+  readonly body: string;
+  readonly requestId: string;
+}
+
 export interface ListenOptions {
   readonly address: HostPort;
   /** The flag that sets the address, for the error when it cannot be had. */
   readonly flag: string;
   readonly limits: HttpLimits;
   readonly handle: RequestListener;
-  /** The body of the answer to a rejected request, in the door's own form. */
-  readonly showRejected: (rejected: RejectedRequest) => { type: string; body: string };
+  /** The answer to a rejected request, in the door's own form. */
+  readonly answerRejected: (rejected: RejectedRequest) => RejectedReply;
   /** Hears of each connection turned away. */
   readonly onTurnedAway: () => void;
 }
@@ -49,7 +55,7 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
   server.maxConnections = limits.connections;
   server.on("drop", options.onTurnedAway);
   const sockets = limitPerSource(server, limits.connectionsPerSource, options.onTurnedAway);
-  answerRejected(server, options.showRejected);
+  answerRejected(server, options.answerRejected);
   await bind(server, options);
   const { address, port } = server.address() as { address: string; port: number };
   return {
@@ -110,7 +116,7 @@ function limitPerSource(server: Server, most: number, onTurnedAway: () => void):
   return sockets;
 }
 
-function answerRejected(server: Server, show: ListenOptions["showRejected"]): void {
+function answerRejected(server: Server, answer: ListenOptions["answerRejected"]): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     // Bytes of an earlier answer may be on their way; a second one would be read as part of it.
     const midAnswer = (socket as Socket & { _httpMessage?: { headersSent?: boolean } })
@@ -120,11 +126,12 @@ function answerRejected(server: Server, show: ListenOptions["showRejected"]): vo
       return;
     }
     const rejected = rejectionFor(error);
-    const { type, body } = show(rejected);
+    const { type, body, requestId } = answer(rejected);
     const head = [
       `HTTP/1.1 ${rejected.status} ${rejected.reason}`,
       `Content-Type: ${type}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
       "Connection: close",
     ];
     socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());

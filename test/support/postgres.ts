@@ -2,7 +2,8 @@
  * A real PostgreSQL for tests, from the npm package that ships its binaries. A test run shares one
  * server; every test gets a database of its own.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { chmod, chown, cp, mkdtemp, readFile, rm, stat, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -21,6 +22,9 @@ const START_TIMEOUT_MS = 30_000;
 export interface TestPostgres extends AsyncDisposable {
   /** A socket folder, for `?host=`. */
   readonly socketDir: string;
+  /** Ends the server as a crash would; `start` brings it back with its data. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
 }
 
 /** Starts a server. Throws, loudly and with the server's own words, when this machine cannot. */
@@ -33,53 +37,60 @@ export async function startPostgres(): Promise<TestPostgres> {
   const data = join(root, "data");
   const settled = spawnSync(
     join(programs, "initdb"),
-    [
-      "--pgdata",
-      data,
-      "--username",
-      "postgres",
-      "--auth",
-      "trust",
-      "--encoding",
-      "UTF8",
-      "--no-sync",
-    ],
+    ["--pgdata", data, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-sync"],
     { ...identity, encoding: "utf8", cwd: root, env: { ...process.env, LC_ALL: "C", TZ: "UTC" } },
   );
   if (settled.status !== 0) {
-    throw new Error(
-      `PostgreSQL cannot be set up on this machine: ${settled.error ?? settled.stderr}`,
-    );
+    const why = settled.error?.message ?? settled.stderr;
+    throw new Error(`PostgreSQL cannot be set up on this machine: ${why}`);
   }
-  const server = spawn(
-    join(programs, "postgres"),
-    ["-D", data, "-k", root, "-c", "listen_addresses=", "-c", "max_connections=200"],
-    { ...identity, cwd: root, stdio: ["ignore", "ignore", "pipe"] },
-  );
-  let said = "";
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`PostgreSQL did not start: ${said}`)),
-      START_TIMEOUT_MS,
+  const launch = () => {
+    const args = ["-D", data, "-k", root, "-c", "listen_addresses=", "-c", "max_connections=200"];
+    return launched(
+      spawn(join(programs, "postgres"), args, {
+        ...identity,
+        cwd: root,
+        stdio: ["ignore", "ignore", "pipe"],
+      }),
     );
-    server.on("exit", (code) => reject(new Error(`PostgreSQL ended with ${code}: ${said}`)));
-    server.stderr.on("data", (chunk: Buffer) => {
-      said += chunk.toString();
-      if (!said.includes("database system is ready to accept connections")) return;
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-  server.removeAllListeners("exit");
+  };
+  let server = await launch();
+  const stop = () => ended(server, "SIGQUIT"); // Immediate shutdown: clients are cut off.
   return {
     socketDir: root,
+    stop,
+    async start() {
+      server = await launch();
+    },
     async [Symbol.asyncDispose]() {
-      const ended = new Promise((resolve) => server.once("exit", resolve));
-      server.kill("SIGINT"); // Fast shutdown: does not wait for clients.
-      await ended;
+      await stop();
       await rm(root, { recursive: true, force: true });
     },
   };
+}
+
+/** Waits until the server takes connections. */
+function launched(server: ChildProcess): Promise<ChildProcess> {
+  let said = "";
+  return new Promise((resolve, reject) => {
+    const fail = (why: string) => reject(new Error(`PostgreSQL ${why}: ${said}`));
+    const timer = setTimeout(() => fail("did not start"), START_TIMEOUT_MS);
+    server.once("error", (error) => fail(error.message));
+    server.once("exit", (code) => fail(`ended with ${code}`));
+    server.stderr!.on("data", (chunk: Buffer) => {
+      said += chunk.toString();
+      if (!said.includes("database system is ready to accept connections")) return;
+      clearTimeout(timer);
+      resolve(server);
+    });
+  });
+}
+
+async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, "exit");
+  child.kill(signal);
+  await exit;
 }
 
 /** The folder of the binaries, somewhere that the server's account may read. */
@@ -124,7 +135,11 @@ let own: Promise<TestPostgres> | undefined;
 
 /** The URL of a fresh database, on the run's shared server or on one of this process's own. */
 export async function freshPostgresUrl(): Promise<string> {
-  const socketDir = process.env[SHARED_SERVER] ?? (await (own ??= startPostgres())).socketDir;
+  return freshDatabase(process.env[SHARED_SERVER] ?? (await (own ??= startPostgres())).socketDir);
+}
+
+/** The URL of a fresh database on the given server. */
+export async function freshDatabase(socketDir: string): Promise<string> {
   const name = `test_${randomHex(12)}`;
   const admin = new pg.Client({ host: socketDir, user: "postgres", database: "postgres" });
   await admin.connect();

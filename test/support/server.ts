@@ -70,9 +70,10 @@ export function runSelvedge(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   cwd = tmpdir(),
+  command = COMMAND,
 ): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("SELVEDGE_"));
-  return spawn(process.execPath, [COMMAND, ...args], {
+  return spawn(process.execPath, [command, ...args], {
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...Object.fromEntries(inherited), ...env },
