@@ -14,7 +14,7 @@ const files = process.argv.slice(2);
 if (files.length === 0) {
   installClients();
   files.push(
-    ...globSync("{src,test}/**/*.test.ts", { cwd: ROOT, exclude: ["**/node_modules/**"] }),
+    ...globSync("{src,test,bench}/**/*.test.ts", { cwd: ROOT, exclude: ["**/node_modules/**"] }),
   );
 }
 await using postgres = await startPostgres();

@@ -7,6 +7,7 @@ import { AccountFault, type AccountFaultKind } from "./fault.ts";
 import type { Identity } from "./identity.ts";
 import type { Recent } from "./recent.ts";
 import * as rows from "./schema.ts";
+import { tokenStatus } from "./tokens.ts";
 
 export type Credentials =
   | { readonly kind: "token"; readonly value: string }
@@ -22,8 +23,8 @@ export interface FoundToken {
   readonly expiresOn: number | null;
 }
 
-/** Any value of this form could be a token; the length is what clients and schemas allow. */
-const TOKEN_FORM = /^[A-Za-z0-9_-]{35,256}$/;
+/** Any value of this form could be a token; an account key, put there by mistake, is shorter. */
+const TOKEN_FORM = /^[A-Za-z0-9_-]{40,256}$/;
 const KEY_FORM = /^(?:[0-9a-f]{37}|[A-Za-z0-9_-]{32,256})$/;
 const EMAIL_FORM = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
 
@@ -82,7 +83,13 @@ export class Authenticator implements AsyncDisposable {
     try {
       const token = await this.#tokenRow(value);
       const { id, notBefore, expiresOn } = token;
-      return { id, owner: ownerOf(token), status: this.#statusOf(token), notBefore, expiresOn };
+      return {
+        id,
+        owner: ownerOf(token),
+        status: tokenStatus(token, this.#options.now()),
+        notBefore,
+        expiresOn,
+      };
     } catch (error) {
       throw this.#counted(error, address);
     }
@@ -125,7 +132,10 @@ export class Authenticator implements AsyncDisposable {
 
   #inUse(token: TokenRow, address: string): Identity {
     const now = this.#options.now();
-    if (this.#statusOf(token) !== "active" || (token.notBefore !== null && token.notBefore > now)) {
+    if (
+      tokenStatus(token, now) !== "active" ||
+      (token.notBefore !== null && token.notBefore > now)
+    ) {
       throw new AccountFault("unknown-token", "The token is not active");
     }
     const { in: inside, notIn } = token.condition;
@@ -148,11 +158,6 @@ export class Authenticator implements AsyncDisposable {
     if (token !== null) return token;
     if (!TOKEN_FORM.test(value)) throw new AccountFault("malformed-token", "Not an API token");
     throw new AccountFault("unknown-token", "No token has this value");
-  }
-
-  #statusOf(token: { status: rows.TokenStatus; expiresOn: number | null }) {
-    const expired = token.expiresOn !== null && token.expiresOn <= this.#options.now();
-    return expired ? "expired" : token.status;
   }
 
   #noteUse(id: string, lastUsedOn: number | null, at: number): void {

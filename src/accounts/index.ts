@@ -13,4 +13,4 @@ export { Recent } from "./recent.ts";
 export { S3Keys } from "./s3-keys.ts";
 export { accountMigrations, type TokenCondition, type TokenOwner } from "./schema.ts";
 export { openSealKey } from "./seal-key.ts";
-export { type Token, type TokenInput, Tokens } from "./tokens.ts";
+export { type Token, type TokenInput, Tokens, tokenStatus } from "./tokens.ts";

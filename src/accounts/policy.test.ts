@@ -100,13 +100,13 @@ test("every group on a zone shows the zone, and a reading group edits nothing", 
 test("a policy that names what does not exist is refused with its place", () => {
   const refuse = (groups: string[], resources: Resources, pointer: string) =>
     assert.throws(
-      () => checkPolicy({ effect: "allow", groups, resources }, "/policies/0"),
+      () => checkPolicy({ effect: "allow", groups, resources }, ["policies", 0]),
       (error) =>
         error instanceof AccountFault && error.kind === "bad-policy" && error.pointer === pointer,
     );
   checkPolicy(
     { effect: "allow", groups: [DNS_WRITE], resources: { [account(a)]: { [zone("*")]: "*" } } },
-    "",
+    [],
   );
   refuse([DNS_WRITE, "nope"], { [zone(z)]: "*" }, "/policies/0/permission_groups/1/id");
   refuse([DNS_WRITE], { everything: "*" }, "/policies/0/resources/everything");

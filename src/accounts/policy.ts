@@ -2,6 +2,8 @@
  * Policies of tokens: permission groups × resources. An explicit denial wins, then an explicit
  * grant; what nothing grants is denied.
  */
+import { jsonPointer } from "#kit/json-pointer.ts";
+import { shorten } from "#kit/shorten.ts";
 import { AccountFault } from "./fault.ts";
 import { type Permission, permissionGroups, scopes } from "./permissions.ts";
 
@@ -38,13 +40,22 @@ export function permits(
   return concerned.length > 0 && concerned.every(({ effect }) => effect === "allow");
 }
 
-/** Whether any policy speaks of the account or of something in it. */
+/** Whether the policies leave anything at all to do in the account. */
 export function reaches(policies: readonly Policy[], account: string): boolean {
-  const keys = [`${scopes.account}.${account}`, `${scopes.account}.*`, `${scopes.zone}.*`];
-  return policies.some(
-    ({ effect, resources }) =>
-      effect === "allow" && keys.some((key) => Object.hasOwn(resources, key)),
+  const whole: Resource = { kind: "account", account };
+  const inside = [`${scopes.account}.${account}`, `${scopes.account}.*`, `${scopes.zone}.*`];
+  const allowed = policies
+    .filter(({ effect }) => effect === "allow")
+    .filter(({ resources }) => inside.some((key) => Object.hasOwn(resources, key)));
+  const denied = policies.filter(
+    ({ effect, resources }) => effect === "deny" && covers(resources, whole),
   );
+  const denials = new Set(denied.flatMap(grantsOf));
+  return allowed.flatMap(grantsOf).some((permission) => !denials.has(permission));
+}
+
+function grantsOf({ groups }: Policy): Permission[] {
+  return groups.flatMap((id) => [...(permissionGroups.get(id)?.grants ?? [])]);
 }
 
 function covers(resources: Resources, resource: Resource): boolean {
@@ -77,18 +88,19 @@ const BUCKET_KEY = new RegExp(
 );
 
 /** Throws unless every group and every resource key of a new policy means something. */
-export function checkPolicy(policy: Omit<Policy, "id">, pointer: string): void {
+export function checkPolicy(policy: Omit<Policy, "id">, path: readonly PropertyKey[]): void {
   for (const [i, id] of policy.groups.entries()) {
     if (permissionGroups.has(id)) continue;
-    throw new AccountFault("bad-policy", `"${id}" is not the id of a permission group`, {
-      pointer: `${pointer}/permission_groups/${i}/id`,
+    throw new AccountFault("bad-policy", `"${shorten(id)}" is not the id of a permission group`, {
+      pointer: jsonPointer([...path, "permission_groups", i, "id"]),
     });
   }
   for (const [key, value] of Object.entries(policy.resources)) {
     const meant = value === "*" ? isResourceKey(key) : ACCOUNT_KEY.test(key) && allZoneKeys(value);
     if (meant) continue;
-    throw new AccountFault("bad-policy", `"${key}" is not a resource that a policy can name`, {
-      pointer: `${pointer}/resources/${key}`,
+    const message = `"${shorten(key)}" is not a resource that a policy can name`;
+    throw new AccountFault("bad-policy", message, {
+      pointer: jsonPointer([...path, "resources", key]),
     });
   }
 }

@@ -107,6 +107,14 @@ export class Tokens {
   }
 }
 
+/** What a token is worth at a moment: an expired one is not active, whatever was set. */
+export function tokenStatus(
+  { status, expiresOn }: { status: rows.TokenStatus; expiresOn: number | null },
+  now: number,
+): rows.TokenStatus | "expired" {
+  return expiresOn !== null && expiresOn <= now ? "expired" : status;
+}
+
 function ownerColumns(owner: rows.TokenOwner) {
   return { ownerKind: owner.kind, ownerId: owner.id };
 }
@@ -114,7 +122,7 @@ function ownerColumns(owner: rows.TokenOwner) {
 /** Checks policies and gives each its id. */
 function numbered(policies: readonly Omit<Policy, "id">[]): Policy[] {
   return policies.map((policy, i) => {
-    checkPolicy(policy, `/policies/${i}`);
+    checkPolicy(policy, ["policies", i]);
     return { ...policy, id: randomId() };
   });
 }

@@ -44,14 +44,14 @@ export function apiDoor(options: ApiOptions): ApiDoor {
     const began = performance.now();
     const { path, query } = splitUrl(request.url ?? "/");
     const match = router.match(path);
-    const call = { request, path, query, params: match?.params ?? {}, actor: null };
+    const call = { request, path, query, params: match?.params ?? {}, actor: null, headers: {} };
     let reply: Reply;
     try {
       reply = await handlerOf(match, request.method ?? "")(call);
     } catch (error) {
       reply = failure(error, requestId, log);
     }
-    sendReply(response, reply, requestId);
+    sendReply(response, reply, { "X-Request-Id": requestId, ...call.headers });
     observe(call, match?.path ?? "none", reply, requestId, performance.now() - began);
   };
   return {
@@ -101,7 +101,7 @@ function failure(error: unknown, requestId: string, log: Log): Reply {
     log.error("request failed", { request_id: requestId, cause: error });
   }
   const { status, errors: entries, headers } = known ?? errors.internalError(requestId);
-  return { status, type: JSON_TYPE, body: failureBody(entries), headers };
+  return { status, type: JSON_TYPE, body: failureBody(entries), headers, closes: status === 413 };
 }
 
 /** Gives each request its line in the log and its place in the metrics. */
@@ -136,7 +136,9 @@ function methodLabel({ method = "" }: IncomingMessage): string {
   return /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/.test(method) ? method : "other";
 }
 
-function splitUrl(url: string): { path: string; query: string } {
+/** A request may name its target by the whole address. RFC 9112 §3.2.2. */
+function splitUrl(target: string): { path: string; query: string } {
+  const url = target.startsWith("/") ? target : target.replace(/^https?:\/\/[^/?#]*(?=\/)/i, "");
   const mark = url.indexOf("?");
   return mark === -1
     ? { path: url, query: "" }

@@ -1,5 +1,7 @@
 /** Holds input against its shape and says of each field what is wrong. */
 import type { z } from "zod";
+import { jsonPointer } from "#kit/json-pointer.ts";
+import { shorten } from "#kit/shorten.ts";
 import { type ApiError, invalidFields } from "./errors.ts";
 
 /** Enough to mend a request by; a body of a thousand faults must not become a book. */
@@ -11,23 +13,20 @@ export function checkShape<S extends z.ZodType>(shape: S, value: unknown): z.out
   throw faultOf(checked.error.issues);
 }
 
+/** One entry a field: what else is wrong with it shows when the first fault is mended. */
 function faultOf(issues: readonly z.core.$ZodIssue[]): ApiError {
-  return invalidFields(
-    issues.slice(0, MAX_REPORTED).map((issue) => {
-      const field = issue.path.join(".");
-      const missing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
-      const why = issue.message.replace(/^Invalid input: /, "");
-      return {
-        pointer: `/${issue.path.map(String).map(escapePointer).join("/")}`,
-        message: missing
-          ? `${field} is a required field.`
-          : `${field === "" ? "body" : field}: ${why}`,
-      };
-    }),
-  );
+  const faults = new Map<string, string>();
+  for (const issue of issues) {
+    const pointer = jsonPointer(issue.path);
+    if (!faults.has(pointer)) faults.set(pointer, messageOf(issue));
+    if (faults.size === MAX_REPORTED) break;
+  }
+  return invalidFields([...faults].map(([pointer, message]) => ({ pointer, message })));
 }
 
-/** RFC 6901 §3. */
-function escapePointer(part: string): string {
-  return part.replaceAll("~", "~0").replaceAll("/", "~1");
+function messageOf(issue: z.core.$ZodIssue): string {
+  const field = issue.path.length === 0 ? "body" : issue.path.map(String).map(shorten).join(".");
+  const isMissing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
+  if (isMissing) return `${field} is a required field.`;
+  return `${field}: ${issue.message.replace(/^Invalid input: /, "")}`;
 }

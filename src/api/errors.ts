@@ -78,7 +78,8 @@ export function toApiError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error;
   if (error instanceof AccountFault) return worded(accountWordings[error.kind], error);
   if (error instanceof JsonFault) return worded(jsonWordings[error.kind], error);
-  if (error instanceof BodyTooLarge) return bodyTooLarge(error);
+  if (error instanceof BodyTooLarge)
+    return new ApiError(413, [{ code: 6010, message: error.message }]);
   if (error instanceof BodyCutShort)
     return new ApiError(400, [{ code: 6013, message: error.message }]);
   if (error instanceof DatabaseFault && error.kind !== "unique" && error.kind !== "guard") {
@@ -102,17 +103,8 @@ function worded(
   return new ApiError(status, [entry], wait === null ? {} : { "Retry-After": String(wait) });
 }
 
-function bodyTooLarge(error: BodyTooLarge): ApiError {
-  // What is left of the body is not read, so the connection cannot be used again.
-  return new ApiError(413, [{ code: 6010, message: error.message }], { Connection: "close" });
-}
-
-export function rateLimited(
-  retryAfterSeconds: number,
-  headers: Readonly<Record<string, string>>,
-): ApiError {
+export function rateLimited(retryAfterSeconds: number): ApiError {
   return new ApiError(429, [{ code: 971, message: THROTTLE }], {
-    ...headers,
     "Retry-After": String(retryAfterSeconds),
   });
 }
@@ -154,6 +146,7 @@ export function internalError(requestId: string): ApiError {
 
 /** For requests that Node's parser turned away before there was a request. */
 export function rejectedMessage({ status }: RejectedRequest): ApiMessage {
+  if (status === 417) return { code: 6014, message: "The request's expectation cannot be met" };
   if (status === 431) return { code: 6011, message: "The request's headers are too large" };
   if (status === 408) return { code: 6012, message: "The request did not arrive in time" };
   return { code: 6003, message: "The request is not valid HTTP" };

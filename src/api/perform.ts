@@ -28,6 +28,8 @@ export interface ApiCall {
   readonly params: Readonly<Record<string, string>>;
   /** Who asks, once that is known; for the log. */
   actor: string | null;
+  /** What the answer carries, whichever it is. */
+  headers: Readonly<Record<string, string>>;
 }
 
 const ID = /^[0-9a-f]{32}$/;
@@ -50,15 +52,14 @@ export async function perform(
   if (credentials === null) throw new AccountFault("no-credentials", "No credentials were shown");
   const identity = await parts.authenticator.authenticate(credentials, address);
   call.actor = `${identity.kind}:${identity.id}`;
-  const headers = countRequest(identity, options);
+  countRequest(call, identity, options);
   if (endpoint.permission !== "signed-in") {
     await parts.accounts.authorize(identity, endpoint.permission, resourceOf(params, identity));
   }
   const query = endpoint.query && checkShape(endpoint.query, queryFields(call.query));
   const body =
     endpoint.body && checkShape(endpoint.body, await jsonBody(request, options.bodyBytes));
-  const result = await endpoint.handle({ params, query, body, identity } as never, parts);
-  return { ...success(result), headers };
+  return success(await endpoint.handle({ params, query, body, identity } as never, parts));
 }
 
 function success(result: unknown): Reply {
@@ -80,20 +81,20 @@ function addressOf(request: IncomingMessage, trustedProxies: Ranges | null): str
   return clientAddress(request.socket.remoteAddress ?? "", chain, trustedProxies);
 }
 
-/** Counts the request against its identity's limit; returns the headers that tell of it. */
+/** Counts the request against its identity's limit, and tells of it in the answer. */
 function countRequest(
+  call: ApiCall,
   identity: Identity,
   { requestLimit, now }: PerformOptions,
-): Readonly<Record<string, string>> {
-  if (requestLimit === null) return {};
+): void {
+  if (requestLimit === null) return;
   const { quota, windowSeconds } = requestLimit.options;
   const { exceeded, left, resetSeconds } = requestLimit.count(identity.id, now());
-  const headers = {
+  call.headers = {
     Ratelimit: `"default";r=${left};t=${resetSeconds}`,
     "Ratelimit-Policy": `"default";q=${quota};w=${windowSeconds}`,
   };
-  if (exceeded) throw errors.rateLimited(resetSeconds, headers);
-  return headers;
+  if (exceeded) throw errors.rateLimited(resetSeconds);
 }
 
 /** Where a name stands twice, its last value counts. */

@@ -7,12 +7,19 @@ export function showTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.?0*Z$/, "Z");
 }
 
+/** The end of the year 9999: what RFC 3339 can show. */
+const LAST_TIME = Date.UTC(10_000, 0) - 1;
+
 export const timeInput = z.iso
   .datetime({ offset: true })
-  .transform((text) => new Date(text).getTime());
+  .transform((text) => new Date(text).getTime())
+  .refine(
+    (time) => time >= 0 && time <= LAST_TIME,
+    "must lie between the years 1970 and 9999 in UTC",
+  );
 
-/** The most that a page holds. Clients ask for 5 to 1000. */
-const MAX_PER_PAGE = 1_000;
+/** Clients ask for up to this many to get everything at once. */
+const MAX_PER_PAGE = 5_000_000;
 const DEFAULT_PER_PAGE = 20;
 
 export const pageQuery = z.object({

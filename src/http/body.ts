@@ -17,12 +17,16 @@ export class BodyCutShort extends Error {
 
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const declared = Number(request.headers["content-length"] ?? 0);
-  if (declared > limit) throw new BodyTooLarge(limit);
+  if (declared > limit) {
+    request.resume();
+    throw new BodyTooLarge(limit);
+  }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const stop = (error: Error) => {
-      request.off("data", take);
+      request.off("data", take).resume(); // What is left flows on and is dropped.
+      chunks.length = 0;
       reject(error);
     };
     const take = (chunk: Buffer) => {

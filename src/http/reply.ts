@@ -1,25 +1,33 @@
 /** An answer held in memory, and how it is sent. */
 import type { ServerResponse } from "node:http";
+import { refuse } from "./refuse.ts";
 
 export interface Reply {
   readonly status: number;
   readonly type: string;
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The request was not read to its end, so its connection ends with the answer. */
+  readonly closes?: boolean;
 }
 
 export function sendReply(
   response: ServerResponse,
-  { status, type, body, headers }: Reply,
-  requestId: string,
+  reply: Reply,
+  common: Readonly<Record<string, string>>,
 ): void {
+  const { status, type, body, headers } = reply;
   // The client may have gone while the answer was made.
   if (response.destroyed || response.headersSent) return;
+  if (reply.closes === true) {
+    refuse(response.socket!, reply, common);
+    return;
+  }
   const bytes = Buffer.byteLength(body);
   response.writeHead(status, {
     "Content-Type": type,
     "Content-Length": bytes,
-    "X-Request-Id": requestId,
+    ...common,
     ...headers,
   });
   // A byte a character is plain ASCII, and Node writes that faster when told so.

@@ -1,14 +1,14 @@
 /** An HTTP listener with limits, that answers bad requests in its door's words and stops gently. */
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { Socket } from "node:net";
 import { type HostPort, printHostPort } from "#kit/address.ts";
 import { source } from "#kit/cidr.ts";
 import type { HttpLimits } from "./limits.ts";
+import { refuse } from "./refuse.ts";
 
 /** A request that never became one: the parser or a clock stopped it. */
 export interface RejectedRequest {
-  readonly status: 400 | 408 | 431;
-  readonly reason: string;
+  readonly status: 400 | 408 | 417 | 431;
 }
 
 export interface RejectedReply {
@@ -42,12 +42,18 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
   const server = createServer(
     {
       maxHeaderSize: limits.headerBytes,
-      headersTimeout: limits.headerSeconds * 1000,
+      // Node wants the part to have no more time than the whole.
+      headersTimeout: Math.min(limits.headerSeconds, limits.requestSeconds) * 1000,
       requestTimeout: limits.requestSeconds * 1000,
       keepAliveTimeout: limits.idleSeconds * 1000,
       connectionsCheckingInterval: CLOCK_CHECK_MS,
+      requireHostHeader: false, // Checked below, to answer in the door's own form.
     },
-    options.handle,
+    (request, response) => {
+      if (request.headers.host === undefined && request.httpVersion === "1.1") {
+        reject(request.socket, { status: 400 }, options);
+      } else options.handle(request, response);
+    },
   );
   // The bytes are bounded already; with a bound on their number, Node would drop the rest unsaid.
   server.maxHeadersCount = 0;
@@ -55,7 +61,7 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
   server.maxConnections = limits.connections;
   server.on("drop", options.onTurnedAway);
   const sockets = limitPerSource(server, limits.connectionsPerSource, options.onTurnedAway);
-  answerRejected(server, options.answerRejected);
+  refuseWhatNodeWould(server, options);
   await bind(server, options);
   const { address, port } = server.address() as { address: string; port: number };
   return {
@@ -116,33 +122,35 @@ function limitPerSource(server: Server, most: number, onTurnedAway: () => void):
   return sockets;
 }
 
-function answerRejected(server: Server, answer: ListenOptions["answerRejected"]): void {
+/** Node has answers of its own to what never becomes a request; clients expect the door's. */
+function refuseWhatNodeWould(server: Server, options: ListenOptions): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     // Bytes of an earlier answer may be on their way; a second one would be read as part of it.
     const midAnswer = (socket as Socket & { _httpMessage?: { headersSent?: boolean } })
       ._httpMessage;
-    if (!socket.writable || midAnswer?.headersSent === true || error.code === "ECONNRESET") {
-      socket.destroy();
-      return;
-    }
-    const rejected = rejectionFor(error);
-    const { type, body, requestId } = answer(rejected);
-    const head = [
-      `HTTP/1.1 ${rejected.status} ${rejected.reason}`,
-      `Content-Type: ${type}`,
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Request-Id: ${requestId}`,
-      "Connection: close",
-    ];
-    socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+    if (midAnswer?.headersSent === true || error.code === "ECONNRESET") socket.destroy();
+    else reject(socket, { status: statusFor(error) }, options);
+  });
+  server.on("checkExpectation", ({ socket }: IncomingMessage) => {
+    reject(socket, { status: 417 }, options);
+  });
+  server.on("connect", (_request, socket: Socket) => {
+    reject(socket, { status: 400 }, options);
   });
 }
 
-function rejectionFor({ code }: NodeJS.ErrnoException): RejectedRequest {
-  if (code === "HPE_HEADER_OVERFLOW")
-    return { status: 431, reason: "Request Header Fields Too Large" };
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return { status: 408, reason: "Request Timeout" };
-  return { status: 400, reason: "Bad Request" };
+function reject(
+  socket: Socket,
+  rejected: RejectedRequest,
+  { answerRejected }: ListenOptions,
+): void {
+  const { type, body, requestId } = answerRejected(rejected);
+  refuse(socket, { status: rejected.status, type, body }, { "X-Request-Id": requestId });
+}
+
+function statusFor({ code }: NodeJS.ErrnoException): RejectedRequest["status"] {
+  if (code === "HPE_HEADER_OVERFLOW") return 431;
+  return code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
 }
 
 /** Takes no more connections, lets requests finish, then closes what is left. */

@@ -1,5 +1,6 @@
 /** Address ranges: `192.0.2.0/24`, `2001:db8::/32`, or a single address. */
 import { BlockList, isIP } from "node:net";
+import { shorten } from "./shorten.ts";
 
 /** A set of ranges that can be asked whether it holds an address. */
 export interface Ranges {
@@ -10,12 +11,13 @@ export interface Ranges {
 export function rangeFault(text: string): string | null {
   const [address, prefix, ...rest] = text.split("/");
   const family = isIP(address ?? "");
-  if (family === 0 || rest.length > 0) return `"${text}" is not an IP address or CIDR range`;
+  if (family === 0 || rest.length > 0)
+    return `"${shorten(text)}" is not an IP address or CIDR range`;
   if (prefix === undefined) return null;
   const longest = family === 4 ? 32 : 128;
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= longest
     ? null
-    : `"${text}" needs a prefix length from 0 to ${longest}`;
+    : `"${shorten(text)}" needs a prefix length from 0 to ${longest}`;
 }
 
 /** Compiles ranges that `rangeFault` has passed. */

@@ -1,4 +1,5 @@
 /** JSON from strangers: parsed with limits, and without text that a database cannot keep. */
+import { jsonPointer } from "./json-pointer.ts";
 
 export type JsonFaultKind = "malformed" | "too-deep" | "bad-text";
 
@@ -24,30 +25,29 @@ export function parseJsonInput(bytes: Uint8Array): unknown {
   } catch (cause) {
     throw new JsonFault("malformed", "Malformed JSON in request body", { cause });
   }
-  check(value, "", 1);
+  check(value, [], 1);
   return value;
 }
 
-function check(value: unknown, path: string, depth: number): void {
+function check(value: unknown, path: readonly PropertyKey[], depth: number): void {
   if (typeof value === "string") return checkText(value, path);
   if (typeof value !== "object" || value === null) return;
   if (depth > MAX_DEPTH) {
     throw new JsonFault("too-deep", `The request body nests deeper than ${MAX_DEPTH} levels`);
   }
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) check(value[i], `${path}/${i}`, depth + 1);
+    for (let i = 0; i < value.length; i++) check(value[i], [...path, i], depth + 1);
     return;
   }
   for (const [key, member] of Object.entries(value)) {
     checkText(key, path);
-    check(member, `${path}/${key}`, depth + 1);
+    check(member, [...path, key], depth + 1);
   }
 }
 
-function checkText(text: string, path: string): void {
-  const where = path === "" ? "The request body" : `The value at ${path}`;
+function checkText(text: string, path: readonly PropertyKey[]): void {
+  if (!text.includes("\0") && text.isWellFormed()) return;
+  const where = path.length === 0 ? "The request body" : `The value at ${jsonPointer(path)}`;
   if (text.includes("\0")) throw new JsonFault("bad-text", `${where} contains a NUL character`);
-  if (!text.isWellFormed()) {
-    throw new JsonFault("bad-text", `${where} contains half of a surrogate pair`);
-  }
+  throw new JsonFault("bad-text", `${where} contains half of a surrogate pair`);
 }

@@ -44,7 +44,10 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   child.stdout!.on("data", (chunk: Buffer) => (output.stdout += chunk.toString()));
   child.stderr!.on("data", (chunk: Buffer) => (output.stderr += chunk.toString()));
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const ready = await waitForReady(child, output);
+  const ready = await waitForReady(child, output).catch((error: unknown) => {
+    child.kill("SIGKILL");
+    throw error;
+  });
   const origin = ready["api"]!;
   return {
     process: child,

@@ -10,9 +10,9 @@ export const createToken = owners.map(({ path, edit, owner }) =>
     summary: "Create an API token",
     permission: edit,
     body: tokenInput,
-    handle: async (input, { tokens }) => {
+    handle: async (input, { tokens, now }) => {
       const { token, value } = await tokens.create(owner(input), input.body);
-      return { ...showToken(token), value };
+      return { ...showToken(token, now()), value };
     },
   }),
 );

@@ -10,7 +10,7 @@ export const editToken = owners.map(({ path, edit, owner }) =>
     summary: "Change an API token",
     permission: edit,
     body: tokenInput,
-    handle: async (input, { tokens }) =>
-      showToken(await tokens.edit(owner(input), input.params.token_id, input.body)),
+    handle: async (input, { tokens, now }) =>
+      showToken(await tokens.edit(owner(input), input.params.token_id, input.body), now()),
   }),
 );

@@ -9,7 +9,7 @@ export const getToken = owners.map(({ path, read, owner }) =>
     path: `${path}/:token_id`,
     summary: "Show an API token",
     permission: read,
-    handle: async (input, { tokens }) =>
-      showToken(await tokens.get(owner(input), input.params.token_id)),
+    handle: async (input, { tokens, now }) =>
+      showToken(await tokens.get(owner(input), input.params.token_id), now()),
   }),
 );

@@ -1,11 +1,12 @@
 /** Lists tokens; expired ones only when asked for. */
 import { z } from "zod";
+import { tokenStatus } from "#accounts";
 import { endpoint } from "../endpoint.ts";
 import { paged, pageQuery } from "../shapes.ts";
 import { owners } from "./owners.ts";
 import { showToken } from "./shape.ts";
 
-const query = pageQuery.extend({ include_expired: z.stringbool().default(true) });
+const query = pageQuery.extend({ include_expired: z.stringbool().default(false) });
 
 export const listTokens = owners.map(({ path, read, owner }) =>
   endpoint({
@@ -18,9 +19,9 @@ export const listTokens = owners.map(({ path, read, owner }) =>
       const all = await tokens.list(owner(input));
       const at = now();
       const shown = all.filter(
-        ({ expiresOn }) => input.query.include_expired || expiresOn === null || expiresOn > at,
+        (token) => input.query.include_expired || tokenStatus(token, at) !== "expired",
       );
-      return paged(shown, input.query, showToken);
+      return paged(shown, input.query, (token) => showToken(token, at));
     },
   }),
 );

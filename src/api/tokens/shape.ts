@@ -1,6 +1,6 @@
 /** A token in the API's spelling. */
 import { z } from "zod";
-import { permissionGroups, type Token, type TokenCondition } from "#accounts";
+import { permissionGroups, type Token, type TokenCondition, tokenStatus } from "#accounts";
 import { rangeFault } from "#kit/cidr.ts";
 import { showTime, timeInput } from "../shapes.ts";
 
@@ -24,7 +24,6 @@ const condition = z
   .object({ "request.ip": addresses.nullish(), request_ip: addresses.nullish() })
   .nullish()
   .transform((given): TokenCondition => {
-    // The documented key has a dot in it; typed SDKs write an underscore.
     const ip = given?.["request.ip"] ?? given?.request_ip;
     return { in: ip?.in ?? [], notIn: ip?.not_in ?? [] };
   });
@@ -76,11 +75,11 @@ export const tokenInput = z
     expiresOn: expires_on ?? null,
   }));
 
-export function showToken(token: Token): object {
+export function showToken(token: Token, now: number): object {
   return {
     id: token.id,
     name: token.name,
-    status: token.status,
+    status: tokenStatus(token, now),
     issued_on: showTime(token.issuedOn),
     modified_on: showTime(token.modifiedOn),
     ...(token.lastUsedOn !== null && { last_used_on: showTime(token.lastUsedOn) }),
@@ -114,5 +113,6 @@ function showCondition({ in: inside, notIn }: TokenCondition): object {
     ...(inside.length > 0 && { in: inside }),
     ...(notIn.length > 0 && { not_in: notIn }),
   };
-  return { condition: { "request.ip": ip } };
+  // The documented key has a dot in it; typed SDKs read it with an underscore.
+  return { condition: { "request.ip": ip, request_ip: ip } };
 }

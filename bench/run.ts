@@ -1,0 +1,7 @@
+/** Runs the benches: `node bench/run.ts [name…]`, see `--help`. A new one is a file and a line here. */
+import { api } from "./api.ts";
+import { idle } from "./idle.ts";
+import { runBenches } from "./kit/command.ts";
+import { start } from "./start.ts";
+
+await runBenches([start, idle, api]);

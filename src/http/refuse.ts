@@ -1,0 +1,39 @@
+/** The last answer on a connection that is not to be used again. */
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { Reply } from "./reply.ts";
+
+/** How long, and for how many bytes, a client that is still sending is listened to. */
+const LINGER_MS = 2_000;
+const LINGER_BYTES = 64 * 1024 ** 2;
+
+/**
+ * Answers on the bare socket, says that nothing more will come, and drops what the client still
+ * sends for a while. Closed at once, the kernel would reset the connection and the client would
+ * lose the answer with it. RFC 9112 §9.6.
+ */
+export function refuse(
+  socket: Socket,
+  { status, type, body }: Reply,
+  common: Readonly<Record<string, string>>,
+): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const headers = {
+    "Content-Type": type,
+    "Content-Length": String(Buffer.byteLength(body)),
+    ...common,
+    Connection: "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  const most = socket.bytesRead + LINGER_BYTES;
+  socket.on("data", () => {
+    if (socket.bytesRead > most) socket.destroy();
+  });
+  socket.once("end", () => socket.destroy());
+  socket.once("close", () => clearTimeout(timer));
+}

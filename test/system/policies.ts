@@ -1,0 +1,43 @@
+/** Policies for tokens, as a user would write them: the published ids of permission groups. */
+import { call } from "./api.ts";
+import type { TestServer } from "../support/server.ts";
+
+export const groups = {
+  userDetailsRead: "8acbe5bb0d54464ab867149d7f7cf8ac",
+  userDetailsWrite: "55a5e17cc99e4a3fa1f3432d262f2e55",
+  membershipsRead: "3518d0f75557482e952c6762d3e64903",
+  userTokensWrite: "686d18d5ac6c441c867cbf6771e58a0a",
+  accountSettingsRead: "c1fde68c7bcc44588cbb6ddbc16d6480",
+  accountSettingsWrite: "1af1fa2adc104452b74a9a3364202f20",
+  accountTokensWrite: "5bc3f8b21c554832afc660159ab75fa4",
+} as const;
+
+export type GroupName = keyof typeof groups;
+
+export interface PolicyInput {
+  effect: "allow" | "deny";
+  permission_groups: { id: string }[];
+  resources: Record<string, string>;
+}
+
+export const userKey = (id: string) => `com.cloudflare.api.user.${id}`;
+export const accountKey = (id: string) => `com.cloudflare.api.account.${id}`;
+
+export function policy(
+  effect: "allow" | "deny",
+  resource: string,
+  ...names: readonly GroupName[]
+): PolicyInput {
+  return {
+    effect,
+    permission_groups: names.map((name) => ({ id: groups[name] })),
+    resources: { [resource]: "*" },
+  };
+}
+
+/** The user and the account that a server makes at its first start. */
+export async function firstIds(server: TestServer): Promise<{ user: string; account: string }> {
+  const { result } = await call(server, "GET", "/user");
+  const { id, organizations } = result as { id: string; organizations: { id: string }[] };
+  return { user: id, account: organizations[0]!.id };
+}
