@@ -10,7 +10,6 @@ export { type Identity, personBehind } from "./identity.ts";
 export { type Permission, type PermissionGroup, permissionGroups, scopes } from "./permissions.ts";
 export type { Policy, Resource, Resources } from "./policy.ts";
 export { Recent } from "./recent.ts";
-export { S3Keys } from "./s3-keys.ts";
 export { accountMigrations, type TokenCondition, type TokenOwner } from "./schema.ts";
 export { openSealKey } from "./seal-key.ts";
 export { type Token, type TokenInput, Tokens, tokenStatus } from "./tokens.ts";

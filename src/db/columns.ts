@@ -28,12 +28,7 @@ export const integer: Column<number> = {
 };
 
 /** A moment, in milliseconds since 1970. */
-export const time = integer;
-
-export const boolean: Column<boolean> = {
-  encode: (value) => (value ? 1 : 0),
-  decode: (value) => Number(value) === 1,
-};
+export const time: Column<number> = { ...integer };
 
 export const bytes: Column<Uint8Array> = {
   encode: (value) => value,
