@@ -549,6 +549,45 @@ suite("a connection", () => {
   });
 });
 
+suite("a request that ends its connection", () => {
+  const good = head("GET", "/user");
+  const long = "x".repeat(BODY_LIMIT + 1);
+  const cases: [name: string, status: number, bytes: string][] = [
+    ["what is not HTTP", 400, "nonsense\r\n\r\n"],
+    ["no Host", 400, good.replace("Host: selvedge.test\r\n", "")],
+    ["CONNECT", 400, good.replace("GET", "CONNECT")],
+    ["an unknown expectation", 417, head("GET", "/user", "Expect: much")],
+    ["headers over the limit", 431, head("GET", "/user", `X: ${"x".repeat(17 * 1024)}`)],
+    [
+      "a body over the limit",
+      413,
+      head("PUT", `/accounts/${account}`, `Content-Length: ${long.length}`) + long,
+    ],
+  ];
+
+  for (const [name, status, bytes] of cases) {
+    // RFC 9112 §9.6: no more requests are processed after the answer that says "close".
+    attack(`is the last one on it: ${name}`, async () => {
+      const answers = await exchange(server.origin, bytes + head("DELETE", victimPath));
+      assert.equal(answers.length, 1);
+      assertAnswer(answers[0], status);
+      assert.equal(answers[0]?.headers["connection"], "close");
+    });
+
+    // RFC 9112 §9.3.2: else a client takes the refusal for the answer to what it asked before.
+    attack(`is answered after those before it: ${name}`, async () => {
+      const { result } = await call(server, "GET", `/accounts/${account}`);
+      const same = JSON.stringify({ name: (result as { name: string }).name });
+      const put = head("PUT", `/accounts/${account}`, `Content-Length: ${same.length}`);
+      const answers = await exchange(server.origin, put + same + bytes);
+      assert.deepEqual(
+        answers.map((answer) => answer.status),
+        [200, status],
+      );
+    });
+  }
+});
+
 suite("a slow client", { concurrency: true }, async () => {
   /** Node looks at its clocks once a second, and a busy machine late. */
   const LATEST_MS = 8_000;

@@ -2,7 +2,7 @@
 import { call } from "./api.ts";
 import type { TestServer } from "../support/server.ts";
 
-export const groups = {
+const groups = {
   userDetailsRead: "8acbe5bb0d54464ab867149d7f7cf8ac",
   userDetailsWrite: "55a5e17cc99e4a3fa1f3432d262f2e55",
   membershipsRead: "3518d0f75557482e952c6762d3e64903",
@@ -12,7 +12,7 @@ export const groups = {
   accountTokensWrite: "5bc3f8b21c554832afc660159ab75fa4",
 } as const;
 
-export type GroupName = keyof typeof groups;
+type GroupName = keyof typeof groups;
 
 export interface PolicyInput {
   effect: "allow" | "deny";
