@@ -1,5 +1,5 @@
 /** The last answer on a connection that is not to be used again. */
-import { STATUS_CODES } from "node:http";
+import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Reply } from "./reply.ts";
 
@@ -36,4 +36,35 @@ export function refuse(
   });
   socket.once("end", () => socket.destroy());
   socket.once("close", () => clearTimeout(timer));
+}
+
+/** Connections whose last answer is decided, though others may have to go out before it. */
+const ending = new WeakSet<Socket>();
+
+/** Whether what still comes on the connection is to be passed over. */
+export function isEnding(socket: Socket): boolean {
+  return ending.has(socket);
+}
+
+/** Ends the connection with this request, when the answers to those before it are out. */
+export function inTurn(response: ServerResponse, act: (socket: Socket) => void): void {
+  ending.add(response.req.socket);
+  if (response.socket !== null) act(response.socket);
+  else response.once("socket", act);
+}
+
+/** The answer that a connection is at, which Node keeps on the socket. */
+type Answering = Socket & { readonly _httpMessage?: ServerResponse | null };
+
+/**
+ * Ends the connection when the answers to whole requests are out. Where the request that is being
+ * answered is itself the one that broke, the place of its answer is free, unless that has begun.
+ */
+export function afterOthers(socket: Socket, act: () => void): void {
+  ending.add(socket);
+  const current = (socket as Answering)._httpMessage ?? null;
+  if (current === null || current.destroyed) act();
+  else if (current.req.complete) current.once("close", () => afterOthers(socket, act));
+  else if (current.headersSent) socket.destroy();
+  else act();
 }

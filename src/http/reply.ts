@@ -1,6 +1,6 @@
 /** An answer held in memory, and how it is sent. */
 import type { ServerResponse } from "node:http";
-import { refuse } from "./refuse.ts";
+import { inTurn, refuse } from "./refuse.ts";
 
 export interface Reply {
   readonly status: number;
@@ -17,10 +17,10 @@ export function sendReply(
   common: Readonly<Record<string, string>>,
 ): void {
   const { status, type, body, headers } = reply;
-  // The client may have gone while the answer was made.
-  if (response.destroyed || response.headersSent) return;
+  // The client may have gone, or been refused, while the answer was made.
+  if (response.destroyed || response.headersSent || response.socket?.writableEnded === true) return;
   if (reply.closes === true) {
-    refuse(response.socket!, reply, common);
+    inTurn(response, (socket) => refuse(socket, reply, common));
     return;
   }
   const bytes = Buffer.byteLength(body);

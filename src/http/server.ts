@@ -1,10 +1,10 @@
 /** An HTTP listener with limits, that answers bad requests in its door's words and stops gently. */
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type HostPort, printHostPort } from "#kit/address.ts";
 import { source } from "#kit/cidr.ts";
 import type { HttpLimits } from "./limits.ts";
-import { refuse } from "./refuse.ts";
+import { afterOthers, inTurn, isEnding, refuse } from "./refuse.ts";
 
 /** A request that never became one: the parser or a clock stopped it. */
 export interface RejectedRequest {
@@ -50,8 +50,9 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
       requireHostHeader: false, // Checked below, to answer in the door's own form.
     },
     (request, response) => {
+      if (isEnding(request.socket)) return;
       if (request.headers.host === undefined && request.httpVersion === "1.1") {
-        reject(request.socket, { status: 400 }, options);
+        inTurn(response, (socket) => reject(socket, { status: 400 }, options));
       } else options.handle(request, response);
     },
   );
@@ -125,17 +126,14 @@ function limitPerSource(server: Server, most: number, onTurnedAway: () => void):
 /** Node has answers of its own to what never becomes a request; clients expect the door's. */
 function refuseWhatNodeWould(server: Server, options: ListenOptions): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    // Bytes of an earlier answer may be on their way; a second one would be read as part of it.
-    const midAnswer = (socket as Socket & { _httpMessage?: { headersSent?: boolean } })
-      ._httpMessage;
-    if (midAnswer?.headersSent === true || error.code === "ECONNRESET") socket.destroy();
-    else reject(socket, { status: statusFor(error) }, options);
+    if (error.code === "ECONNRESET") socket.destroy();
+    else afterOthers(socket, () => reject(socket, { status: statusFor(error) }, options));
   });
-  server.on("checkExpectation", ({ socket }: IncomingMessage) => {
-    reject(socket, { status: 417 }, options);
+  server.on("checkExpectation", (_request, response: ServerResponse) => {
+    inTurn(response, (socket) => reject(socket, { status: 417 }, options));
   });
   server.on("connect", (_request, socket: Socket) => {
-    reject(socket, { status: 400 }, options);
+    afterOthers(socket, () => reject(socket, { status: 400 }, options));
   });
 }
 

@@ -12,7 +12,7 @@ export interface WireAnswer {
 }
 
 /** Longer than any answer in these tests takes; a hang becomes a failure that says so. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 10_000;
 /** A server that reads takes megabytes in this time. */
 const TAKING_MS = 500;
 const HEAD_END = "\r\n\r\n";
