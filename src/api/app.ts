@@ -40,28 +40,23 @@ export function apiDoor(options: ApiOptions): ApiDoor {
   const router = routes(options);
   const observe = observer(options);
   const nextId = requestIds();
-  const serve = async (request: IncomingMessage, response: ServerResponse, requestId: string) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const began = performance.now();
-    const { path, query } = splitUrl(request.url ?? "/");
-    const match = router.match(path);
-    const call = { request, path, query, params: match?.params ?? {}, actor: null, headers: {} };
-    let reply: Reply;
+    const requestId = nextId();
     try {
-      reply = await handlerOf(match, request.method ?? "")(call);
-    } catch (error) {
-      reply = failure(error, requestId, log);
+      const { path, query } = splitUrl(request.url ?? "/");
+      const match = router.match(path);
+      const call = { request, path, query, params: match?.params ?? {}, actor: null, headers: {} };
+      const reply = await answer(call, match, requestId, log);
+      sendReply(response, reply, { "X-Request-Id": requestId, ...call.headers });
+      observe(call, match?.path ?? "none", reply, requestId, performance.now() - began);
+    } catch (cause) {
+      log.error("answer failed", { request_id: requestId, cause });
+      response.destroy();
     }
-    sendReply(response, reply, { "X-Request-Id": requestId, ...call.headers });
-    observe(call, match?.path ?? "none", reply, requestId, performance.now() - began);
   };
   return {
-    handle(request, response) {
-      const requestId = nextId();
-      serve(request, response, requestId).catch((cause: unknown) => {
-        log.error("answer failed", { request_id: requestId, cause });
-        response.destroy();
-      });
-    },
+    handle: (request, response) => void serve(request, response),
     answerRejected(rejected) {
       const requestId = nextId();
       log.info("request rejected", { request_id: requestId, ...rejected });
@@ -84,6 +79,19 @@ function routes(options: ApiOptions): Router<Handler> {
     router.add(endpoint.method, BASE + endpoint.path, (call) => perform(call, endpoint, options));
   }
   return router;
+}
+
+async function answer(
+  call: ApiCall,
+  match: Match<Handler> | null,
+  requestId: string,
+  log: Log,
+): Promise<Reply> {
+  try {
+    return await handlerOf(match, call.request.method ?? "")(call);
+  } catch (error) {
+    return failure(error, requestId, log);
+  }
 }
 
 /** What the request's path and method lead to. */
