@@ -38,6 +38,7 @@ export interface Config {
   readonly authFailures: { readonly quota: number; readonly windowSeconds: number };
   readonly requests: { readonly quota: number; readonly windowSeconds: number };
   readonly tokensPerOwner: number;
+  readonly recordsPerZone: number;
   readonly firstCredentials: Partial<FirstCredentials>;
   readonly secretKey: string | null;
   /** What the operator should know of and the start does not fail for. */
@@ -93,6 +94,7 @@ export function readConfig(sources: ConfigSources): Config {
       windowSeconds: given["limits.request_window_seconds"],
     },
     tokensPerOwner: given["limits.tokens_per_owner"],
+    recordsPerZone: given["limits.records_per_zone"],
     firstCredentials: firstCredentialsOf(environment),
     secretKey: environment[`${PREFIX}SECRET_KEY`] || null,
     warnings: strangeVariables(environment),

@@ -1,5 +1,6 @@
 /** Builds every part from the config and starts it. */
 import { mkdir } from "node:fs/promises";
+import { isIP } from "node:net";
 import {
   Accounts,
   accountMigrations,
@@ -20,6 +21,7 @@ import { Metrics } from "#kit/metrics.ts";
 import { addProcessMetrics } from "#kit/process-metrics.ts";
 import { randomId } from "#kit/random.ts";
 import { WindowLimit } from "#kit/window-limit.ts";
+import { Records, zoneMigrations, Zones } from "#zones";
 import type { Config } from "./config.ts";
 
 export interface Platform extends AsyncDisposable {
@@ -48,7 +50,11 @@ export async function startPlatform(config: Config, log: Log): Promise<Platform>
     }),
   );
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-  const applied = await migrate(db, accountMigrations, { holder: randomId(), now, sleep });
+  const applied = await migrate(db, [...accountMigrations, ...zoneMigrations], {
+    holder: randomId(),
+    now,
+    sleep,
+  });
   if (applied > 0) log.info("database migrated", { steps: applied, engine: db.engine });
 
   const sealKey = await openSealKey(db, config.dataDir, config.secretKey);
@@ -67,6 +73,16 @@ export async function startPlatform(config: Config, log: Log): Promise<Platform>
     }),
   );
 
+  const zones = new Zones(db, now);
+  const records = new Records({
+    db,
+    zones,
+    now,
+    mostRecords: config.recordsPerZone,
+    platform: ranges([...config.platformNetworks, ...edgeAddresses(config)]),
+    nameservers: config.nameservers,
+  });
+
   const doors: Record<string, string> = {};
   if (config.listen.api !== null) {
     const turnedAway = metrics.counter(
@@ -79,7 +95,15 @@ export async function startPlatform(config: Config, log: Log): Promise<Platform>
         flag: "--api",
         limits: config.httpLimits,
         ...apiDoor({
-          parts: { accounts, tokens, authenticator, now },
+          parts: {
+            accounts,
+            tokens,
+            authenticator,
+            zones,
+            records,
+            nameservers: config.nameservers,
+            now,
+          },
           log: log.with({ door: "api" }),
           metrics,
           now,
@@ -110,6 +134,12 @@ function limitOf({
   windowSeconds: number;
 }): WindowLimit | null {
   return quota === 0 ? null : new WindowLimit({ quota, windowSeconds, keys: LIMIT_KEYS });
+}
+
+/** What proxied names answer: as configured, else the address that the edge listens on. */
+function edgeAddresses({ edgeAddresses, listen }: Config): readonly string[] {
+  if (edgeAddresses.length > 0) return edgeAddresses;
+  return listen.edge !== null && isIP(listen.edge.host) !== 0 ? [listen.edge.host] : [];
 }
 
 function webAddress(scheme: string, address: HostPort): string {

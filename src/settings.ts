@@ -163,4 +163,10 @@ export const settings = {
     read.integer(1, 1_000_000),
     "API tokens of a user or of an account",
   ),
+  "limits.records_per_zone": key(
+    "N",
+    1_000_000,
+    read.integer(1, 100_000_000),
+    "DNS records of a zone",
+  ),
 } as const satisfies Settings;

@@ -48,11 +48,14 @@ export class Accounts {
 
   /** Throws unless the identity may do this to that. Asked before any work. */
   async authorize(identity: Identity, permission: Permission, resource: Resource): Promise<void> {
-    if (await this.#owns(identity, resource)) {
-      if (identity.kind === "user") return;
-      if (permits(identity.policies, permission, resource)) return;
-    }
-    throw new AccountFault("forbidden", `${permission} is not permitted here`);
+    if (await this.may(identity, permission, resource)) return;
+    const kind = permission.startsWith("dns.") ? "forbidden-records" : "forbidden";
+    throw new AccountFault(kind, `${permission} is not permitted here`);
+  }
+
+  async may(identity: Identity, permission: Permission, resource: Resource): Promise<boolean> {
+    if (!(await this.#owns(identity, resource))) return false;
+    return identity.kind === "user" || permits(identity.policies, permission, resource);
   }
 
   async user(id: string): Promise<User> {
@@ -81,12 +84,15 @@ export class Accounts {
   async accountsOf(identity: Identity): Promise<Account[]> {
     if (identity.kind === "user")
       return this.#db.all(rows.accountsOfUser({ userId: identity.userId }));
-    const { owner, policies } = identity;
-    const owned =
-      owner.kind === "account"
-        ? [await this.account(owner.id)]
-        : await this.#db.all(rows.accountsOfUser({ userId: owner.id }));
-    return owned.filter(({ id }) => reaches(policies, id));
+    const owned = await this.ownersOf(identity);
+    return owned.filter(({ id }) => reaches(identity.policies, id));
+  }
+
+  /** The accounts of the person or the account behind the identity, whatever its policies say. */
+  async ownersOf(identity: Identity): Promise<Account[]> {
+    const userId = personBehind(identity);
+    if (userId !== null) return this.#db.all(rows.accountsOfUser({ userId }));
+    return identity.kind === "token" ? [await this.account(identity.owner.id)] : [];
   }
 
   async memberships(userId: string): Promise<Membership[]> {

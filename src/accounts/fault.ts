@@ -9,6 +9,7 @@ export type AccountFaultKind =
   | "wrong-place"
   | "too-many-failures"
   | "forbidden"
+  | "forbidden-records"
   | "no-such-account"
   | "no-such-token"
   | "too-many-tokens"

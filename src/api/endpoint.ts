@@ -1,12 +1,17 @@
 /** The form in which an endpoint is declared. Router, checks and the reference page read it. */
 import type { z } from "zod";
 import type { Accounts, Authenticator, Credentials, Identity, Permission, Tokens } from "#accounts";
+import type { Records, Zone, Zones } from "#zones";
 
 /** The cores that handlers call. */
 export interface ApiParts {
   readonly accounts: Accounts;
   readonly tokens: Tokens;
   readonly authenticator: Authenticator;
+  readonly zones: Zones;
+  readonly records: Records;
+  /** The names of the platform's servers, which every zone is given. */
+  readonly nameservers: readonly string[];
   readonly now: () => number;
 }
 
@@ -22,6 +27,8 @@ export interface EndpointInput<Path extends string, Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly identity: Identity;
+  /** The zone that the path names. */
+  readonly zone: Path extends `${string}:zone_id${string}` ? Zone : null;
 }
 
 /** What an endpoint that checks credentials itself is given. */
@@ -47,7 +54,11 @@ interface Guarded<
   /** Checked for the account or zone that the path names, else for the user who asks. */
   readonly permission: Permission | "signed-in";
   readonly query?: Q;
+  /** Query names that may stand more than once; their shape takes a list. */
+  readonly repeats?: readonly string[];
   readonly body?: B;
+  /** The body is a form; its fields are held against `body`. Files come as bytes. */
+  readonly form?: boolean;
   handle(input: EndpointInput<Path, z.output<Q>, z.output<B>>, parts: ApiParts): unknown;
 }
 

@@ -3,6 +3,21 @@ import { createAccount } from "./accounts/create.ts";
 import { editAccount } from "./accounts/edit.ts";
 import { getAccount } from "./accounts/get.ts";
 import { listAccounts } from "./accounts/list.ts";
+import { batchRecords } from "./dns-records/batch.ts";
+import { createRecord } from "./dns-records/create.ts";
+import { editRecord } from "./dns-records/edit.ts";
+import { exportRecords } from "./dns-records/export.ts";
+import { getRecord } from "./dns-records/get.ts";
+import { recordHistory } from "./dns-records/history.ts";
+import { importRecords } from "./dns-records/import.ts";
+import { listRecords } from "./dns-records/list.ts";
+import { overwriteRecord } from "./dns-records/overwrite.ts";
+import { removeRecord } from "./dns-records/remove.ts";
+import { revertRecords } from "./dns-records/revert.ts";
+import { scanRecords } from "./dns-records/scan.ts";
+import { recordUsage } from "./dns-records/usage.ts";
+import { editDnsSettings } from "./dns-settings/edit.ts";
+import { getDnsSettings } from "./dns-settings/get.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { createToken } from "./tokens/create.ts";
 import { editToken } from "./tokens/edit.ts";
@@ -15,6 +30,17 @@ import { verifyToken } from "./tokens/verify.ts";
 import { editUser } from "./user/edit.ts";
 import { getUser } from "./user/get.ts";
 import { listMemberships } from "./user/memberships.ts";
+import { editZoneSettings } from "./zone-settings/edit-many.ts";
+import { editZoneSetting } from "./zone-settings/edit.ts";
+import { getZoneSetting } from "./zone-settings/get.ts";
+import { listZoneSettings } from "./zone-settings/list.ts";
+import { absentFeatures } from "./zones/absent.ts";
+import { checkActivation } from "./zones/activation-check.ts";
+import { createZone } from "./zones/create.ts";
+import { editZone } from "./zones/edit.ts";
+import { getZone } from "./zones/get.ts";
+import { listZones } from "./zones/list.ts";
+import { removeZone } from "./zones/remove.ts";
 
 /** A fixed path stands before one whose last part is a parameter. */
 export const endpoints: readonly Endpoint[] = [
@@ -35,4 +61,32 @@ export const endpoints: readonly Endpoint[] = [
   ...editToken,
   ...rollToken,
   ...removeToken,
+
+  listZones,
+  createZone,
+  getZone,
+  editZone,
+  removeZone,
+  checkActivation,
+  ...absentFeatures,
+  listZoneSettings,
+  editZoneSettings,
+  getZoneSetting,
+  editZoneSetting,
+  getDnsSettings,
+  editDnsSettings,
+
+  listRecords,
+  createRecord,
+  batchRecords,
+  exportRecords,
+  importRecords,
+  ...scanRecords,
+  recordUsage,
+  recordHistory,
+  revertRecords,
+  getRecord,
+  overwriteRecord,
+  editRecord,
+  removeRecord,
 ];

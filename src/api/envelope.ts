@@ -22,21 +22,39 @@ export class Answer {
   readonly result: unknown;
   readonly messages: readonly ApiMessage[];
   readonly resultInfo: ResultInfo | null;
+  /** Keys that stand beside the result. */
+  readonly beside: Readonly<Record<string, unknown>>;
   constructor(
     result: unknown,
-    more: { messages?: readonly ApiMessage[]; resultInfo?: ResultInfo } = {},
+    more: {
+      messages?: readonly ApiMessage[];
+      resultInfo?: ResultInfo;
+      beside?: Readonly<Record<string, unknown>>;
+    } = {},
   ) {
     this.result = result;
     this.messages = more.messages ?? [];
     this.resultInfo = more.resultInfo ?? null;
+    this.beside = more.beside ?? {};
+  }
+}
+
+/** A result that is text, not JSON. */
+export class TextAnswer {
+  readonly text: string;
+  readonly filename: string;
+  constructor(text: string, filename: string) {
+    this.text = text;
+    this.filename = filename;
   }
 }
 
 export function successBody(value: unknown): string {
   if (!(value instanceof Answer)) return wrap(JSON.stringify(value), "", "[]");
   const { result, resultInfo, messages } = value;
-  const info = resultInfo === null ? "" : `"result_info":${JSON.stringify(resultInfo)},`;
-  return wrap(JSON.stringify(result), info, JSON.stringify(messages));
+  const more = { ...(resultInfo !== null && { result_info: resultInfo }), ...value.beside };
+  const info = Object.entries(more).map(([name, one]) => `"${name}":${JSON.stringify(one)},`);
+  return wrap(JSON.stringify(result), info.join(""), JSON.stringify(messages));
 }
 
 function wrap(result: string, info: string, messages: string): string {

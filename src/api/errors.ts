@@ -1,8 +1,10 @@
 /** From what went wrong to the status, code and text that clients of the API know. */
 import { AccountFault, type AccountFaultKind } from "#accounts";
 import { DatabaseFault } from "#db";
+import { NameFault, RecordFault, type RecordFaultKind } from "#dns";
 import { BodyCutShort, BodyTooLarge, type RejectedRequest } from "#http";
 import { JsonFault, type JsonFaultKind } from "#kit/json-input.ts";
+import { ZoneFault, type ZoneFaultKind } from "#zones";
 import type { ApiMessage } from "./envelope.ts";
 
 /** An answer that is not a success. */
@@ -60,12 +62,62 @@ const accountWordings = {
     message: `Too many authentication failures. ${THROTTLE}`,
   },
   forbidden: { status: 403, code: 9109, message: "Unauthorized to access requested resource" },
+  "forbidden-records": { status: 403, code: 10_000, message: "Authentication error" },
   "no-such-account": { status: 404, code: 7003 },
   "no-such-token": { status: 404, code: 1003 },
   "too-many-tokens": { status: 400, code: 1010 },
   "too-many-accounts": { status: 400, code: 1011 },
   "bad-policy": { status: 400, code: INVALID_FIELD },
 } as const satisfies Record<AccountFaultKind, Wording>;
+
+const zoneWordings = {
+  "no-such-zone": { status: 404, code: 7003 },
+  "zone-exists": { status: 400, code: 1061 },
+  "bad-zone-name": { status: 400, code: 1049 },
+  "bad-setting": { status: 400, code: 1007 },
+  "no-such-setting": { status: 400, code: 1006 },
+  "no-such-record": { status: 404, code: 81_044 },
+  "bad-name": { status: 400, code: 9000 },
+  "bad-type": { status: 400, code: 9001 },
+  "bad-ttl": { status: 400, code: 9021 },
+  "not-proxiable": { status: 400, code: 9004 },
+  "platform-address": { status: 400, code: 9008 },
+  "bad-comment": { status: 400, code: 9102 },
+  "bad-tag": { status: 400, code: 9104 },
+  "bad-record-setting": { status: 400, code: 9105 },
+  "identical-record": { status: 400, code: 81_058 },
+  "host-exists": { status: 400, code: 81_053 },
+  "cname-exists": { status: 400, code: 81_054 },
+  "ns-exists": { status: 400, code: 81_056 },
+  "ns-needs-name-alone": { status: 400, code: 81_056 },
+  "ds-needs-ns": { status: 400, code: 81_059 },
+  "own-nameserver": { status: 400, code: 81_057 },
+  "too-large": { status: 400, code: 9022 },
+  "too-many-records": { status: 400, code: 81_045 },
+  "too-many-changes": { status: 400, code: 81_046 },
+  "no-such-serial": { status: 400, code: 81_060 },
+  "bad-zone-file": { status: 400, code: 9207 },
+} as const satisfies Record<ZoneFaultKind, Wording>;
+
+const recordWordings = {
+  "bad-address-v4": {
+    status: 400,
+    code: 9005,
+    message: "Content for A record must be a valid IPv4 address.",
+  },
+  "bad-address-v6": {
+    status: 400,
+    code: 9006,
+    message: "Content for AAAA record must be a valid IPv6 address.",
+  },
+  "bad-target": { status: 400, code: 9007 },
+  "missing-field": { status: 400, code: 9101 },
+  "missing-data-field": { status: 400, code: 9101 },
+  "bad-field": { status: 400, code: 9020 },
+  "bad-text": { status: 400, code: 9023 },
+  "too-long": { status: 400, code: 9022 },
+  "bad-type": { status: 400, code: 9001 },
+} as const satisfies Record<RecordFaultKind, Wording>;
 
 const jsonWordings = {
   malformed: { status: 400, code: 6007 },
@@ -77,6 +129,9 @@ const jsonWordings = {
 export function toApiError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error;
   if (error instanceof AccountFault) return worded(accountWordings[error.kind], error);
+  if (error instanceof ZoneFault) return worded(zoneWordings[error.kind], error);
+  if (error instanceof RecordFault) return recordError(error);
+  if (error instanceof NameFault) return worded(zoneWordings["bad-name"], error);
   if (error instanceof JsonFault) return worded(jsonWordings[error.kind], error);
   if (error instanceof BodyTooLarge)
     return new ApiError(413, [{ code: 6010, message: error.message }]);
@@ -101,6 +156,22 @@ function worded(
   };
   const wait = error.retryAfterSeconds ?? null;
   return new ApiError(status, [entry], wait === null ? {} : { "Retry-After": String(wait) });
+}
+
+/** One entry for each field that is missing. */
+function recordError(error: RecordFault): ApiError {
+  const wording: Wording = recordWordings[error.kind];
+  if (error.kind !== "missing-field" && error.kind !== "missing-data-field") {
+    const pointer = error.field === null ? null : `/${error.field}`;
+    return worded(wording, { message: error.message, pointer });
+  }
+  const what =
+    error.kind === "missing-field" ? "is a required field." : "is a required data field.";
+  const fields = error.fields.length === 0 ? ["content"] : error.fields;
+  return new ApiError(
+    wording.status,
+    fields.map((field) => ({ code: wording.code, message: `${field} ${what}` })),
+  );
 }
 
 export function rateLimited(retryAfterSeconds: number): ApiError {

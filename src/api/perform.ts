@@ -3,12 +3,13 @@ import type { IncomingMessage } from "node:http";
 import { AccountFault, type Identity, personBehind, type Resource } from "#accounts";
 import { clientAddress, readBody, type Reply } from "#http";
 import type { Ranges } from "#kit/cidr.ts";
-import { parseJsonInput } from "#kit/json-input.ts";
+import { JsonFault, parseJsonInput } from "#kit/json-input.ts";
 import type { WindowLimit } from "#kit/window-limit.ts";
+import type { Zone } from "#zones";
 import { checkShape } from "./check.ts";
 import { credentialsOf } from "./credentials.ts";
 import type { ApiParts, Endpoint } from "./endpoint.ts";
-import { successBody } from "./envelope.ts";
+import { successBody, TextAnswer } from "./envelope.ts";
 import * as errors from "./errors.ts";
 
 export interface PerformOptions {
@@ -53,21 +54,33 @@ export async function perform(
   const identity = await parts.authenticator.authenticate(credentials, address);
   call.actor = `${identity.kind}:${identity.id}`;
   countRequest(call, identity, options);
+  const zone = params["zone_id"] === undefined ? null : await parts.zones.get(params["zone_id"]);
   if (endpoint.permission !== "signed-in") {
-    await parts.accounts.authorize(identity, endpoint.permission, resourceOf(params, identity));
+    const resource = resourceOf(params, zone, identity);
+    await parts.accounts.authorize(identity, endpoint.permission, resource);
   }
-  const query = endpoint.query && checkShape(endpoint.query, queryFields(call.query));
+  const fields = queryFields(call.query, endpoint.repeats);
+  const query = endpoint.query && checkShape(endpoint.query, fields);
   const body =
-    endpoint.body && checkShape(endpoint.body, await jsonBody(request, options.bodyBytes));
-  return success(await endpoint.handle({ params, query, body, identity } as never, parts));
+    endpoint.body && checkShape(endpoint.body, await readFields(request, endpoint, options));
+  return success(await endpoint.handle({ params, query, body, identity, zone } as never, parts));
 }
 
 function success(result: unknown): Reply {
+  if (result instanceof TextAnswer) {
+    const headers = { "Content-Disposition": `attachment; filename="${result.filename}"` };
+    return { status: 200, type: "text/plain; charset=utf-8", body: result.text, headers };
+  }
   return { status: 200, type: "application/json", body: successBody(result) };
 }
 
-/** What the path names: an account, or nothing, which means the user who asks. */
-function resourceOf(params: Readonly<Record<string, string>>, identity: Identity): Resource {
+/** What the path names: a zone, an account, or nothing, which means the user who asks. */
+function resourceOf(
+  params: Readonly<Record<string, string>>,
+  zone: Zone | null,
+  identity: Identity,
+): Resource {
+  if (zone !== null) return { kind: "zone", zone: zone.id, account: zone.accountId };
   const account = params["account_id"];
   if (account !== undefined) return { kind: "account", account };
   const user = personBehind(identity);
@@ -97,18 +110,43 @@ function countRequest(
   if (exceeded) throw errors.rateLimited(resetSeconds);
 }
 
-/** Where a name stands twice, its last value counts. */
-function queryFields(query: string): Record<string, string> {
-  if (query.includes("%00"))
+/** Where a name stands twice its last value counts, unless all are asked for. */
+function queryFields(query: string, repeats: readonly string[] = []): Record<string, unknown> {
+  if (query.includes("%00")) {
     throw errors.invalidFields([{ pointer: "/", message: "query: NUL character" }]);
-  return Object.fromEntries(new URLSearchParams(query));
+  }
+  const given = new URLSearchParams(query);
+  const lists = repeats.filter((name) => given.has(name)).map((name) => [name, given.getAll(name)]);
+  return { ...Object.fromEntries(given), ...Object.fromEntries(lists) };
 }
 
-async function jsonBody(request: IncomingMessage, limit: number): Promise<unknown> {
+async function readFields(
+  request: IncomingMessage,
+  { form = false }: { form?: boolean },
+  { bodyBytes }: PerformOptions,
+): Promise<unknown> {
   const type = request.headers["content-type"];
+  if (form) {
+    if (type === undefined || !/^multipart\/form-data\s*;/i.test(type))
+      throw errors.wrongContentType();
+    return formFields(await readBody(request, bodyBytes), type);
+  }
   if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) {
     throw errors.wrongContentType();
   }
-  const bytes = await readBody(request, limit);
+  const bytes = await readBody(request, bodyBytes);
   return bytes.length === 0 ? undefined : parseJsonInput(bytes);
+}
+
+/** A file's field and a plain one are the same to us: bytes. */
+async function formFields(bytes: Buffer, type: string): Promise<Record<string, Uint8Array>> {
+  const whole = new Response(new Uint8Array(bytes), { headers: { "Content-Type": type } });
+  const form = await whole.formData().catch((cause: unknown) => {
+    throw new JsonFault("malformed", "Malformed form in request body", { cause });
+  });
+  const fields: Record<string, Uint8Array> = {};
+  for (const [name, value] of form) {
+    fields[name] = typeof value === "string" ? Buffer.from(value) : await value.bytes();
+  }
+  return fields;
 }

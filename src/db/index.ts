@@ -3,8 +3,8 @@
  * query layer. Parts declare statements and migrations; the engines run them alike, which the
  * contract in `database.contract.ts` holds.
  */
-export { bytes, integer, json, maybe, text, time, word } from "./columns.ts";
+export { bytes, type Column, integer, json, maybe, text, time, word } from "./columns.ts";
 export { type Database, DatabaseFault, isDatabaseFault, untilUndisturbed } from "./database.ts";
 export { type Migration, migrate } from "./migrate.ts";
 export { openDatabase } from "./open.ts";
-export { mustChangeOne, type RowOf, statement } from "./statement.ts";
+export { type Bound, mustChangeOne, type RowOf, statement } from "./statement.ts";

@@ -1,0 +1,107 @@
+/** A change of a zone while it is being made: what it reads, and what it will write. */
+import type { Bound, Database } from "#db";
+import { checkCoexistence, checkRemoval } from "./coexistence.ts";
+import { ZoneFault } from "./fault.ts";
+import type { ZoneRecord } from "./record.ts";
+import * as rows from "./schema.ts";
+import type { Zone } from "./zone.ts";
+
+/** One record's change: null before is new, null after is gone. */
+export interface RecordChange {
+  readonly before: ZoneRecord | null;
+  readonly after: ZoneRecord | null;
+}
+
+export class Draft {
+  readonly zone: Zone;
+  readonly #db: Database;
+  readonly #mostRecords: number;
+  /** By name: the records there, as this change leaves them. */
+  readonly #names = new Map<string, Map<string, ZoneRecord>>();
+  readonly #changes = new Map<string, RecordChange>();
+  #grown = 0;
+
+  constructor(db: Database, zone: Zone, mostRecords: number) {
+    this.#db = db;
+    this.zone = zone;
+    this.#mostRecords = mostRecords;
+  }
+
+  /** The record as this change has it so far. */
+  async record(id: string): Promise<ZoneRecord> {
+    const changed = this.#changes.get(id);
+    const record =
+      changed === undefined
+        ? await this.#db.first(rows.recordById({ id, zone: this.zone.number }))
+        : changed.after;
+    if (record === null) throw new ZoneFault("no-such-record", "Record does not exist.");
+    return record;
+  }
+
+  async recordsAt(name: string): Promise<readonly ZoneRecord[]> {
+    return [...(await this.#at(name)).values()];
+  }
+
+  async add(record: ZoneRecord): Promise<void> {
+    if (this.zone.records + this.#grown >= this.#mostRecords) {
+      throw new ZoneFault("too-many-records", "Record quota exceeded.");
+    }
+    const there = await this.#at(record.name);
+    checkCoexistence(record, [...there.values()], record.name === this.zone.name);
+    there.set(record.id, record);
+    this.#grown++;
+    this.#note(null, record);
+  }
+
+  async replace(before: ZoneRecord, after: ZoneRecord): Promise<void> {
+    const from = await this.#at(before.name);
+    from.delete(before.id);
+    const there = await this.#at(after.name);
+    checkCoexistence(after, [...there.values()], after.name === this.zone.name);
+    there.set(after.id, after);
+    checkRemoval(before, [...from.values()]);
+    this.#note(before, after);
+  }
+
+  async remove(record: ZoneRecord): Promise<void> {
+    const there = await this.#at(record.name);
+    there.delete(record.id);
+    checkRemoval(record, [...there.values()]);
+    this.#grown--;
+    this.#note(record, null);
+  }
+
+  /** What differs from the zone as it was; what was undone within the change is left out. */
+  changes(): RecordChange[] {
+    return [...this.#changes.values()].filter(
+      ({ before, after }) => before !== null || after !== null,
+    );
+  }
+
+  /** How many records the change adds, or takes away. */
+  get growth(): number {
+    return this.#grown;
+  }
+
+  steps(): Bound[] {
+    return this.changes().map(({ before, after }) =>
+      after === null ? rows.removeRecord({ id: before!.id }) : rows.putRecord(after),
+    );
+  }
+
+  async #at(name: string): Promise<Map<string, ZoneRecord>> {
+    let there = this.#names.get(name);
+    if (there === undefined) {
+      const found = await this.#db.all(rows.recordsAtName({ zone: this.zone.number, name }));
+      there = new Map(found.map((record) => [record.id, record]));
+      this.#names.set(name, there);
+    }
+    return there;
+  }
+
+  #note(before: ZoneRecord | null, after: ZoneRecord | null): void {
+    const id = (after ?? before)!.id;
+    const earlier = this.#changes.get(id);
+    this.#changes.set(id, { before: earlier === undefined ? before : earlier.before, after });
+  }
+}

@@ -1,0 +1,171 @@
+/** Zones as zone files: export, and import as one change. */
+import {
+  type AnyRecordType,
+  parseTrailer,
+  parseZoneFile,
+  printRecordLine,
+  recordType,
+  type Tag,
+  type ZoneError,
+  type ZoneRecord as FileRecord,
+} from "#dns";
+import { randomId } from "#kit/random.ts";
+import { shorten } from "#kit/shorten.ts";
+import { byNeed, identityOf } from "./coexistence.ts";
+import type { Draft } from "./draft.ts";
+import { ZoneFault } from "./fault.ts";
+import { AUTOMATIC_TTL, MAX_TTL } from "./limits.ts";
+import { dataOf, typeOf, type ZoneRecord } from "./record.ts";
+import { newRecord, type RecordFields, type Rules } from "./record-input.ts";
+import type { Zone } from "./zone.ts";
+
+export interface ImportResult {
+  /** Records of the file, without those that the platform makes by itself. */
+  readonly parsed: number;
+  readonly added: number;
+}
+
+/** More faults than this are not told: the file is of another kind. */
+const MAX_TOLD = 20;
+
+/** Tags that begin so are reserved for what the record itself is. */
+const TYPE_TAG = "cf-type";
+
+/** Signatures and chains of another signer; the platform makes its own. */
+const SIGNERS_TYPES: ReadonlySet<string> = new Set([
+  "RRSIG",
+  "NSEC",
+  "NSEC3",
+  "NSEC3PARAM",
+  "DNSKEY",
+]);
+
+/**
+ * Adds the records of a zone file. What is there already is passed over; what is wrong stops the
+ * whole import, with the line of each fault.
+ */
+export async function importZoneFile(
+  draft: Draft,
+  rules: Rules,
+  file: Uint8Array,
+  proxied: boolean,
+): Promise<ImportResult> {
+  const { records, errors } = parseZoneFile(file, { origin: `${rules.zone.name}.` });
+  const faults = errors.filter(({ type }) => !SIGNERS_TYPES.has(type ?? "")).map(describe);
+  let parsed = 0;
+  let added = 0;
+  for (const record of records.toSorted(byNeed)) {
+    if (isOurs(record, rules)) continue;
+    parsed++;
+    try {
+      if (await addFromFile(draft, rules, record, proxied)) added++;
+    } catch (error) {
+      if (!(error instanceof ZoneFault) || error.kind === "too-many-records") throw error;
+      faults.push(`line ${record.line}: ${error.message}`);
+    }
+    if (faults.length > MAX_TOLD) break;
+  }
+  if (faults.length > 0) {
+    const told = faults.slice(0, MAX_TOLD).join("; ");
+    throw new ZoneFault(
+      "bad-zone-file",
+      `Nothing was imported: ${told}${faults.length > MAX_TOLD ? "; …" : ""}`,
+      "/file",
+    );
+  }
+  return { parsed, added };
+}
+
+function describe({ line, reason, text }: ZoneError): string {
+  return `line ${line}: ${reason} (${shorten(text)})`;
+}
+
+/** The SOA, the apex's own name servers, and what another signer left. */
+function isOurs({ owner, type, data }: FileRecord, { zone, nameservers }: Rules): boolean {
+  if (type === "SOA" || SIGNERS_TYPES.has(type)) return true;
+  if (type !== "NS" || owner.toLowerCase() !== `${zone.name}.`) return false;
+  const { content } = recordType("NS")!.api.show(data);
+  return nameservers.includes(content);
+}
+
+async function addFromFile(
+  draft: Draft,
+  rules: Rules,
+  file: FileRecord,
+  proxied: boolean,
+): Promise<boolean> {
+  const { comment, tags } = parseTrailer(file.comment);
+  const type = apiType(file, tags);
+  const wanted = tags.find(({ name }) => name === "cf-proxied");
+  const flatten = tags.some(({ name }) => name === "cf-flatten-cname");
+  const fields: RecordFields = {
+    type: type.type,
+    name: file.owner,
+    input: type.api.show(file.data),
+    ttl: file.ttl === null ? AUTOMATIC_TTL : Math.min(file.ttl, MAX_TTL),
+    proxied: type.proxiable && (wanted === undefined ? proxied : wanted.value === "true"),
+    comment,
+    tags: tags.filter(({ name }) => !name.startsWith("cf-")).map(tagText),
+    ...(flatten && { settings: { flatten_cname: true } }),
+  };
+  const record = newRecord(fields, { id: randomId(), createdAt: rules.now }, rules);
+  const there = await draft.recordsAt(record.name);
+  if (there.some((other) => identityOf(other) === identityOf(record))) return false;
+  await draft.add(record);
+  return true;
+}
+
+/** SPF, DKIM and DMARC are TXT in a zone file; a tag tells that the record was kept as one of them. */
+function apiType(file: FileRecord, tags: readonly Tag[]): AnyRecordType {
+  const type = recordType(file.type)!;
+  const kept = recordType(tags.find(({ name }) => name === TYPE_TAG)?.value ?? "");
+  return kept?.wireType === type.type ? kept : type;
+}
+
+function tagText({ name, value }: Tag): string {
+  return value === "" ? name : `${name}:${value}`;
+}
+
+/** A line of the export, with the comment and the tags that bring the record back as it is. */
+export function exportLine(record: ZoneRecord): string {
+  const { comment = null, tags = [], settings = {} } = record.extra ?? {};
+  const own = tags.map((tag): Tag => {
+    const [name = "", ...value] = tag.split(":");
+    return { name, value: value.join(":") };
+  });
+  const isHost = ["A", "AAAA", "CNAME"].includes(record.type);
+  const ours: Tag[] = [
+    ...(typeOf(record).wireType === record.type ? [] : [{ name: TYPE_TAG, value: record.type }]),
+    ...(isHost ? [{ name: "cf-proxied", value: String(record.proxied) }] : []),
+    ...(settings["flatten_cname"] === true ? [{ name: "cf-flatten-cname", value: "" }] : []),
+  ];
+  const { name, ttl, type } = record;
+  return printRecordLine(
+    { owner: `${name}.`, ttl, type, data: dataOf(record) },
+    { comment, tags: [...own, ...ours] },
+  );
+}
+
+/** The lines above the records: the banner, the SOA and the name servers. */
+export function exportHead(zone: Zone, nameservers: readonly string[], now: number): string[] {
+  const { soa, nsTtl } = zone.dnsSettings;
+  const at = new Date(now).toISOString().slice(0, 19).replace("T", " ");
+  const mname = soa.mname ?? nameservers[0] ?? zone.name;
+  const rname = soa.rname ?? `dns.${zone.name}`;
+  const timers = [zone.serial, soa.refresh, soa.retry, soa.expire, soa.minTtl].join(" ");
+  return [
+    ";;",
+    `;; Domain:     ${zone.name}.`,
+    `;; Exported:   ${at}`,
+    ";;",
+    ";; This file holds the records of the zone. Edit its SOA and NS records before",
+    ";; you use it on another server.",
+    ";;",
+    "",
+    ";; SOA Record",
+    `${zone.name}.\t${soa.ttl}\tIN\tSOA\t${mname}. ${rname}. ${timers}`,
+    "",
+    ";; NS Records",
+    ...nameservers.map((name) => `${zone.name}.\t${nsTtl}\tIN\tNS\t${name}.`),
+  ];
+}
