@@ -126,7 +126,7 @@ export class Records {
   }
 
   /** Deletes, then patches, then puts, then posts, each list in its order; all or nothing. */
-  batch(zoneId: string, batch: Batch, options: ChangeOptions): Promise<Changed<BatchResult>> {
+  async batch(zoneId: string, batch: Batch, options: ChangeOptions): Promise<Changed<BatchResult>> {
     const { deletes, patches, puts, posts } = batch;
     if (deletes.length + patches.length + puts.length + posts.length > MAX_BATCH) {
       throw new ZoneFault("too-many-changes", `A batch has at most ${MAX_BATCH} operations`);

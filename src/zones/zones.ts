@@ -95,7 +95,7 @@ export class Zones {
   }
 
   /** Sets settings, all or none. */
-  editSettings(
+  async editSettings(
     id: string,
     items: readonly (readonly [id: string, value: unknown])[],
   ): Promise<Zone> {

@@ -1,0 +1,301 @@
+/** Zones and records on both engines: rules, atomic changes, history. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, suite, test } from "node:test";
+import fc from "fast-check";
+import { type Database, migrate, openDatabase, statement, text } from "#db";
+import { ranges } from "#kit/cidr.ts";
+import { freshPostgresUrl, stopOwnPostgres } from "../../test/support/postgres.ts";
+import { ZoneFault, type ZoneFaultKind } from "./fault.ts";
+import type { ZoneRecord } from "./record.ts";
+import type { RecordFields } from "./record-input.ts";
+import { Records } from "./records.ts";
+import { zoneMigrations } from "./schema.ts";
+import type { Zone } from "./zone.ts";
+import { importZoneFile } from "./zone-transfer.ts";
+import { Zones } from "./zones.ts";
+
+const is = (kind: ZoneFaultKind) => (error: unknown) =>
+  error instanceof ZoneFault && error.kind === kind;
+const ACCOUNT = "a".repeat(32);
+const by = { actor: "user:test" };
+
+/** Zones belong to accounts, whose tables are another part's. */
+const accountsTable = {
+  part: "accounts",
+  number: 1,
+  sql: ({ text }: { text: string }) => [
+    `CREATE TABLE accounts (id ${text} PRIMARY KEY)`,
+    `INSERT INTO accounts (id) VALUES ('${ACCOUNT}')`,
+  ],
+};
+
+const record = (type: string, name: string, content: string): RecordFields => ({
+  type,
+  name,
+  input: { content },
+});
+
+for (const engine of ["sqlite", "postgres"] as const) {
+  suite(`zones on ${engine}`, () => {
+    let folder: string;
+    let url: string;
+    let db: Database;
+    let zones: Zones;
+    let records: Records;
+    let clock = 1_700_000_000_000;
+    const now = () => clock;
+    const open = () => openDatabase({ url, dataDir: folder, onError: assert.fail });
+
+    function node(on: Database) {
+      const zones = new Zones(on, now);
+      const platform = ranges(["203.0.113.0/24"]);
+      const nameservers = ["ns1.selvedge.test", "ns2.selvedge.test"];
+      const records = new Records({ db: on, zones, now, mostRecords: 500, platform, nameservers });
+      return { zones, records };
+    }
+
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), "selvedge-zones-"));
+      url = engine === "sqlite" ? "sqlite:" : await freshPostgresUrl();
+      db = await open();
+      const options = { holder: "test", now: Date.now, sleep: async () => {} };
+      await migrate(db, [accountsTable, ...zoneMigrations], options);
+      ({ zones, records } = node(db));
+    });
+    after(async () => {
+      await db[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true });
+    });
+
+    let made = 0;
+    const freshZone = () => zones.create(ACCOUNT, `zone${++made}.test`, "full");
+
+    async function state(zone: Zone, from = records): Promise<Map<string, string>> {
+      const all: ZoneRecord[] = [];
+      for await (const stretch of from.all(zone)) all.push(...stretch);
+      // A revert is a change of its own, so the time of the last one is not part of the state.
+      return new Map(all.map((one) => [one.id, JSON.stringify({ ...one, modifiedAt: 0 })]));
+    }
+
+    test("a zone has one name, whoever asks first", async () => {
+      const names = ["one.test", "ONE.test.", "one.test"];
+      const outcomes = await Promise.allSettled(
+        names.map((name) => zones.create(ACCOUNT, name, "full")),
+      );
+      assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
+      for (const outcome of outcomes) {
+        if (outcome.status === "rejected")
+          assert.ok(is("zone-exists")(outcome.reason), String(outcome.reason));
+      }
+      await assert.rejects(zones.create(ACCOUNT, "bad name", "full"), is("bad-zone-name"));
+      assert.equal((await zones.create(ACCOUNT, "Bücher.test", "full")).name, "xn--bcher-kva.test");
+    });
+
+    test("zones made at once have numbers of their own", async () => {
+      const many = await Promise.all(Array.from({ length: 12 }, freshZone));
+      assert.equal(new Set(many.map(({ number }) => number)).size, 12);
+    });
+
+    test("every change moves the serial up and counts the records", async () => {
+      const zone = await freshZone();
+      const serials = [zone.serial];
+      for (const name of ["a", "b", "c"]) {
+        const changed = await records.create(zone.id, record("A", name, "192.0.2.1"), by);
+        serials.push(changed.zone.serial);
+      }
+      assert.deepEqual(
+        serials,
+        serials.toSorted((x, y) => x - y),
+      );
+      assert.equal(new Set(serials).size, 4);
+      assert.equal((await zones.get(zone.id)).records, 3);
+    });
+
+    test("many changes of one zone at once all happen, each with its serial", async () => {
+      const zone = await freshZone();
+      const names = Array.from({ length: 40 }, (_, i) => `n${i}`);
+      const outcomes = await Promise.all(
+        names.map((name) => records.create(zone.id, record("A", name, "192.0.2.1"), by)),
+      );
+      assert.equal(new Set(outcomes.map((changed) => changed.zone.serial)).size, 40);
+      assert.equal((await zones.get(zone.id)).records, 40);
+      assert.equal((await records.history(await zones.get(zone.id), 2 ** 32, 100)).length, 40);
+    });
+
+    test("nodes that change one zone at once do not undo each other", async () => {
+      const zone = await freshZone();
+      await using otherDb = await open();
+      const other = node(otherDb);
+      const create = (on: Records, name: string) =>
+        on.create(zone.id, record("A", name, "192.0.2.1"), by);
+      await Promise.all(
+        Array.from({ length: 10 }, (_, i) => [
+          create(records, `x${i}`),
+          create(other.records, `y${i}`),
+        ]).flat(),
+      );
+      assert.equal((await state(zone)).size, 20);
+      assert.equal((await zones.get(zone.id)).records, 20);
+    });
+
+    test("of two records that exclude each other, one is made", async () => {
+      const zone = await freshZone();
+      const outcomes = await Promise.allSettled([
+        records.create(zone.id, record("CNAME", "www", "a.example"), by),
+        records.create(zone.id, record("A", "www", "192.0.2.1"), by),
+      ]);
+      assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
+    });
+
+    test("a batch that fails anywhere changes nothing", async () => {
+      const zone = await freshZone();
+      const { result: old } = await records.create(zone.id, record("A", "old", "192.0.2.1"), by);
+      const before = await state(zone);
+      const batch = {
+        deletes: [old.id],
+        patches: [],
+        puts: [],
+        posts: [record("A", "new", "192.0.2.1"), record("A", "new", "192.0.2.1")],
+      };
+      await assert.rejects(records.batch(zone.id, batch, by), is("identical-record"));
+      assert.deepEqual(await state(zone), before);
+      // What was deleted within the batch makes room for what follows.
+      const posts = [record("CNAME", "old", "x.example")];
+      await records.batch(zone.id, { ...batch, posts }, by);
+      assert.equal((await state(zone)).size, 1);
+    });
+
+    test("a dry run checks everything, tells the difference and changes nothing", async () => {
+      const zone = await freshZone();
+      const dry = { ...by, dryRun: true };
+      const { changes } = await records.create(zone.id, record("A", "www", "192.0.2.1"), dry);
+      assert.equal(changes.length, 1);
+      assert.equal(changes[0]!.after?.name, `www.${zone.name}`);
+      assert.equal((await state(zone)).size, 0);
+      assert.equal((await zones.get(zone.id)).serial, zone.serial);
+      await assert.rejects(
+        records.create(zone.id, record("A", "p", "203.0.113.9"), dry),
+        is("platform-address"),
+      );
+    });
+
+    test("a zone can be brought back to any of its serials", async () => {
+      const names = fc.constantFrom("@", "www", "mail", "*.wild", "deep.er");
+      const contents = fc.constantFrom("192.0.2.1", "192.0.2.2", "192.0.2.3");
+      const step = fc.oneof(
+        fc.record({ kind: fc.constant("add" as const), name: names, content: contents }),
+        fc.record({
+          kind: fc.constant("edit" as const),
+          pick: fc.nat(),
+          content: contents,
+          ttl: fc.constantFrom(60, 300),
+        }),
+        fc.record({ kind: fc.constant("remove" as const), pick: fc.nat() }),
+      );
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(step, { minLength: 1, maxLength: 12 }),
+          fc.nat(),
+          async (steps, pick) => {
+            const zone = await freshZone();
+            const seen: [serial: number, state: Map<string, string>][] = [[zone.serial, new Map()]];
+            for (const one of steps) {
+              clock += 1000;
+              const ids = [...(await state(zone)).keys()].toSorted();
+              const id = "pick" in one ? ids[one.pick % Math.max(1, ids.length)] : undefined;
+              try {
+                if (one.kind === "add")
+                  await records.create(zone.id, record("A", one.name, one.content), by);
+                else if (id === undefined) continue;
+                else if (one.kind === "remove") await records.remove(zone.id, id, by);
+                else
+                  await records.edit(
+                    zone.id,
+                    id,
+                    { input: { content: one.content }, ttl: one.ttl },
+                    by,
+                  );
+              } catch (error) {
+                assert.ok(is("identical-record")(error), String(error));
+              }
+              seen.push([(await zones.get(zone.id)).serial, await state(zone)]);
+            }
+            const [serial, then] = seen[pick % seen.length]!;
+            await records.revert(zone.id, serial, by);
+            assert.deepEqual(await state(zone), then);
+          },
+        ),
+        { numRuns: engine === "sqlite" ? 30 : 10 },
+      );
+    });
+
+    test("an import is one serial, all or nothing, and passes over what is there", async () => {
+      const zone = await freshZone();
+      const load = (file: string) =>
+        records.change(zone.id, by, (draft, rules) =>
+          importZoneFile(draft, rules, Buffer.from(file), false),
+        );
+      const lines = Array.from({ length: 200 }, (_, i) => `h${i} 300 IN A 192.0.2.${i % 250}`);
+      const first = await load(
+        `$TTL 120\n@ IN SOA ns1 root 1 2 3 4 5\n@ NS ns1.selvedge.test.\n${lines.join("\n")}\n`,
+      );
+      assert.deepEqual(first.result, { parsed: 200, added: 200 });
+      assert.deepEqual((await load(lines.slice(0, 5).join("\n"))).result, { parsed: 5, added: 0 });
+      const before = await state(zone);
+      await assert.rejects(
+        load("good A 192.0.2.1\nbad A 1.2.3\n\nworse MX mail\n"),
+        (error: Error) => {
+          assert.ok(is("bad-zone-file")(error));
+          assert.match(error.message, /line 2: .*1\.2\.3.*line 4: /);
+          return true;
+        },
+      );
+      assert.deepEqual(await state(zone), before);
+      assert.equal((await records.history(await zones.get(zone.id), 2 ** 32, 10)).length, 1);
+    });
+
+    test("a zone holds so many records and no more", async () => {
+      const zone = await freshZone();
+      const posts = Array.from({ length: 501 }, (_, i) => record("A", `h${i}`, "192.0.2.1"));
+      const batch = { deletes: [], patches: [], puts: [], posts };
+      await assert.rejects(records.batch(zone.id, batch, by), is("too-many-records"));
+      await records.batch(zone.id, { ...batch, posts: posts.slice(1) }, by);
+      await assert.rejects(
+        records.create(zone.id, record("A", "more", "192.0.2.1"), by),
+        is("too-many-records"),
+      );
+    });
+
+    test("a removed zone leaves nothing behind", async () => {
+      const zone = await freshZone();
+      await records.create(zone.id, record("A", "www", "192.0.2.1"), by);
+      await zones.remove(zone.id);
+      await assert.rejects(zones.get(zone.id), is("no-such-zone"));
+      const left = statement({
+        sql: `SELECT 'r' FROM records WHERE name LIKE '%.${zone.name}' UNION ALL
+              SELECT 'h' FROM zone_history WHERE zone = ${zone.number}`,
+        gives: { kind: text },
+      });
+      assert.deepEqual(await db.all(left({})), []);
+    });
+
+    test("settings are checked, and flattening has two names for one thing", async () => {
+      const zone = await freshZone();
+      await assert.rejects(zones.editSettings(zone.id, [["http2", "maybe"]]), is("bad-setting"));
+      await assert.rejects(zones.editSettings(zone.id, [["nope", "on"]]), is("no-such-setting"));
+      const flat = await zones.editSettings(zone.id, [["cname_flattening", "flatten_all"]]);
+      assert.equal(flat.dnsSettings.flattenAllCnames, true);
+      const back = await zones.editDnsSettings(zone.id, (settings) => ({
+        ...settings,
+        flattenAllCnames: false,
+      }));
+      assert.equal(back.settings.cname_flattening?.value, "flatten_at_root");
+      assert.ok(back.serial > flat.serial);
+    });
+  });
+}
+
+after(stopOwnPostgres);
