@@ -1,6 +1,6 @@
 /** Shapes that several resources share. */
 import { z } from "zod";
-import { Answer } from "./envelope.ts";
+import { Answer, type ResultInfo } from "./envelope.ts";
 
 /** RFC 3339 in UTC, without zeros at the end of the fraction: `…:02.38Z`, `…:02Z`. */
 export function showTime(milliseconds: number): string {
@@ -40,8 +40,15 @@ export function paged<T>(
 ): Answer {
   const ordered = direction === "asc" ? items : items.toReversed();
   const result = ordered.slice((page - 1) * per_page, page * per_page).map(show);
-  const total_pages = Math.ceil(items.length / per_page);
-  return new Answer(result, {
-    resultInfo: { page, per_page, count: result.length, total_count: items.length, total_pages },
-  });
+  const resultInfo = pageInfo({ page, per_page }, result.length, items.length);
+  return new Answer(result, { resultInfo });
+}
+
+/** Where a page of so many items stands among them all. */
+export function pageInfo(
+  { page, per_page }: { page: number; per_page: number },
+  count: number,
+  total_count: number,
+): ResultInfo {
+  return { page, per_page, count, total_count, total_pages: Math.ceil(total_count / per_page) };
 }

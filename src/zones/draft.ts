@@ -1,10 +1,11 @@
 /** A change of a zone while it is being made: what it reads, and what it will write. */
-import type { Bound, Database } from "#db";
+import type { Bound } from "#db";
 import { checkCoexistence, checkRemoval } from "./coexistence.ts";
 import { ZoneFault } from "./fault.ts";
 import type { ZoneRecord } from "./record.ts";
 import * as rows from "./schema.ts";
 import type { Zone } from "./zone.ts";
+import type { ZoneView } from "./zone-view.ts";
 
 /** One record's change: null before is new, null after is gone. */
 export interface RecordChange {
@@ -14,15 +15,15 @@ export interface RecordChange {
 
 export class Draft {
   readonly zone: Zone;
-  readonly #db: Database;
+  readonly #view: ZoneView;
   readonly #mostRecords: number;
   /** By name: the records there, as this change leaves them. */
   readonly #names = new Map<string, Map<string, ZoneRecord>>();
   readonly #changes = new Map<string, RecordChange>();
   #grown = 0;
 
-  constructor(db: Database, zone: Zone, mostRecords: number) {
-    this.#db = db;
+  constructor(view: ZoneView, zone: Zone, mostRecords: number) {
+    this.#view = view;
     this.zone = zone;
     this.#mostRecords = mostRecords;
   }
@@ -30,10 +31,7 @@ export class Draft {
   /** The record as this change has it so far. */
   async record(id: string): Promise<ZoneRecord> {
     const changed = this.#changes.get(id);
-    const record =
-      changed === undefined
-        ? await this.#db.first(rows.recordById({ id, zone: this.zone.number }))
-        : changed.after;
+    const record = changed === undefined ? await this.#view.record(id) : changed.after;
     if (record === null) throw new ZoneFault("no-such-record", "Record does not exist.");
     return record;
   }
@@ -73,14 +71,18 @@ export class Draft {
 
   /** What differs from the zone as it was; what was undone within the change is left out. */
   changes(): RecordChange[] {
-    return [...this.#changes.values()].filter(
-      ({ before, after }) => before !== null || after !== null,
-    );
+    const all = [...this.#changes.values()];
+    return all.filter(({ before, after }) => before !== null || after !== null);
   }
 
   /** How many records the change adds, or takes away. */
   get growth(): number {
     return this.#grown;
+  }
+
+  /** By name: what stands at each name that the change has looked at. */
+  get names(): ReadonlyMap<string, Map<string, ZoneRecord>> {
+    return this.#names;
   }
 
   steps(): Bound[] {
@@ -92,8 +94,7 @@ export class Draft {
   async #at(name: string): Promise<Map<string, ZoneRecord>> {
     let there = this.#names.get(name);
     if (there === undefined) {
-      const found = await this.#db.all(rows.recordsAtName({ zone: this.zone.number, name }));
-      there = new Map(found.map((record) => [record.id, record]));
+      there = new Map(await this.#view.at(name));
       this.#names.set(name, there);
     }
     return there;

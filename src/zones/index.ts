@@ -11,6 +11,7 @@ export { isDiscouraged, ownerName } from "./owner-name.ts";
 export { dataOf, typeOf, type ZoneRecord } from "./record.ts";
 export {
   comparing,
+  isUnfiltered,
   matches,
   type RecordFilter,
   recordOrders,

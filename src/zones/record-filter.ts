@@ -34,6 +34,13 @@ export interface RecordFilter {
 export const recordOrders = ["type", "name", "content", "ttl", "proxied"] as const;
 export type RecordOrder = (typeof recordOrders)[number];
 
+/** Whether the filter lets every record through. */
+export function isUnfiltered(filter: RecordFilter): boolean {
+  const { name, content, comment, tags, hasComment, type, proxied, search } = filter;
+  const lists = [name, content, comment, tags].every((list) => list.length === 0);
+  return lists && hasComment === null && type === null && proxied === null && search === null;
+}
+
 export function matches(record: ZoneRecord, filter: RecordFilter): boolean {
   if (filter.search !== null && !found(record, filter.search)) return false;
   const comment = record.extra?.comment ?? "";

@@ -1,8 +1,8 @@
 /** The records of zones: every change is one serial, all or nothing, and kept in the history. */
-import { type Database, mustChangeOne, untilUndisturbed } from "#db";
+import { type Bound, type Database, mustChangeOne, untilUndisturbed } from "#db";
 import type { Ranges } from "#kit/cidr.ts";
 import { randomId } from "#kit/random.ts";
-import { Turns } from "#kit/turns.ts";
+import { Groups, type Outcome } from "#kit/groups.ts";
 import { byNeed } from "./coexistence.ts";
 import { Draft, type RecordChange } from "./draft.ts";
 import { ZoneFault } from "./fault.ts";
@@ -13,6 +13,7 @@ import { changedRecord, newRecord, type RecordFields, type Rules } from "./recor
 import * as rows from "./schema.ts";
 import { nextSerial } from "./serial.ts";
 import type { Zone } from "./zone.ts";
+import { ZoneView } from "./zone-view.ts";
 import type { Zones } from "./zones.ts";
 
 export interface RecordsOptions {
@@ -39,6 +40,14 @@ export interface Changed<T> {
   readonly changes: readonly RecordChange[];
 }
 
+type MakeChange<T> = (draft: Draft, rules: Rules) => Promise<T>;
+
+/** A change that waits for its turn. */
+interface Waiting {
+  readonly options: ChangeOptions;
+  readonly make: MakeChange<unknown>;
+}
+
 export interface Batch {
   readonly deletes: readonly string[];
   readonly patches: readonly (RecordFields & { readonly id: string })[];
@@ -59,8 +68,10 @@ const FIRST_ID = "0".repeat(32);
 
 export class Records {
   readonly #options: RecordsOptions;
-  /** Changes of one zone follow each other here; those of other nodes are met by the guard. */
-  readonly #turns = new Turns();
+  /** Changes of one zone gather here; those of other nodes are met by the guard. */
+  readonly #groups = new Groups<Waiting, unknown>((zoneId, waiting) =>
+    untilUndisturbed(() => this.#write(zoneId, waiting)),
+  );
 
   constructor(options: RecordsOptions) {
     this.#options = options;
@@ -79,6 +90,15 @@ export class Records {
 
   at(zone: Zone, name: string): Promise<ZoneRecord[]> {
     return this.#options.db.all(rows.recordsAtName({ zone: zone.number, name }));
+  }
+
+  /** A page of the whole zone, in an order that needs no sorting. */
+  page(
+    zone: Zone,
+    order: keyof typeof rows.recordPages,
+    { offset, limit }: { offset: number; limit: number },
+  ): Promise<ZoneRecord[]> {
+    return this.#options.db.all(rows.recordPages[order]({ zone: zone.number, limit, offset }));
   }
 
   /** All records, in the order of their names. */
@@ -169,31 +189,62 @@ export class Records {
     });
   }
 
-  /** Makes a change: reads, decides, and writes it under the guard of the zone's serial. */
-  change<T>(
-    zoneId: string,
-    { actor, dryRun = false }: ChangeOptions,
-    make: (draft: Draft, rules: Rules) => Promise<T>,
-  ): Promise<Changed<T>> {
-    const { db, zones, platform, nameservers, mostRecords } = this.#options;
-    const attempt = async (): Promise<Changed<T>> => {
-      const zone = await zones.get(zoneId);
-      const now = this.#options.now();
-      const draft = new Draft(db, zone, mostRecords);
-      const result = await make(draft, { zone, now, platform, nameservers });
-      const changes = draft.changes();
-      if (dryRun || changes.length === 0) return { zone, result, changes };
-      const serial = nextSerial(zone.serial, now);
-      const next = { ...zone, serial, records: zone.records + draft.growth, modifiedAt: now };
-      const packed = packChanges(changes);
-      await db.write(
-        mustChangeOne(rows.setZone({ ...next, seen: zone.serial })),
-        ...draft.steps(),
-        rows.addHistory({ zone: zone.number, serial, at: now, actor, changes: packed }),
-      );
-      return { zone: next, result, changes };
-    };
-    return this.#turns.take(zoneId, () => untilUndisturbed(attempt));
+  /**
+   * Makes a change. Changes of one zone follow each other; those that wait together are written
+   * together, each with its own serial, so that they share the wait for the disk.
+   */
+  change<T>(zoneId: string, options: ChangeOptions, make: MakeChange<T>): Promise<Changed<T>> {
+    return this.#groups.add(zoneId, { options, make }) as Promise<Changed<T>>;
+  }
+
+  /** Makes the changes of a group and writes them under the guard of the zone's serial. */
+  async #write(zoneId: string, waiting: readonly Waiting[]): Promise<Outcome[]> {
+    const { db, zones } = this.#options;
+    const before = await zones.get(zoneId);
+    const view = new ZoneView(db, before.number);
+    const steps: Bound[] = [];
+    const outcomes: Outcome[] = [];
+    let zone = before;
+    for (const one of waiting) {
+      try {
+        const made = await this.#make(view, zone, one);
+        outcomes.push({ value: made });
+        steps.push(...made.steps);
+        zone = made.zone;
+      } catch (error) {
+        outcomes.push({ error });
+      }
+    }
+    if (steps.length > 0) {
+      const guard = mustChangeOne(rows.setZone({ ...zone, seen: before.serial }));
+      await db.write(guard, ...steps);
+    }
+    return outcomes;
+  }
+
+  async #make(
+    view: ZoneView,
+    zone: Zone,
+    { options, make }: Waiting,
+  ): Promise<Changed<unknown> & { steps: Bound[] }> {
+    const { platform, nameservers, mostRecords } = this.#options;
+    const now = this.#options.now();
+    const draft = new Draft(view, zone, mostRecords);
+    const result = await make(draft, { zone, now, platform, nameservers });
+    const changes = draft.changes();
+    if (options.dryRun === true || changes.length === 0)
+      return { zone, result, changes, steps: [] };
+    view.absorb(draft);
+    const serial = nextSerial(zone.serial, now);
+    const next = { ...zone, serial, records: zone.records + draft.growth, modifiedAt: now };
+    const history = rows.addHistory({
+      zone: zone.number,
+      serial,
+      at: now,
+      actor: options.actor,
+      changes: packChanges(changes),
+    });
+    return { zone: next, result, changes, steps: [...draft.steps(), history] };
   }
 
   async #entriesAfter(zone: Zone, serial: number): Promise<HistoryEntry[]> {
