@@ -35,8 +35,12 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
       else chunks.push(chunk);
     };
     request.on("data", take);
-    request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    const breakOff = () => stop(new BodyCutShort("The request broke off"));
+    request.once("end", () => {
+      request.off("close", breakOff); // Every request closes in the end.
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    });
     request.once("error", (cause) => stop(new BodyCutShort("The request broke off", { cause })));
-    request.once("close", () => stop(new BodyCutShort("The request broke off")));
+    request.once("close", breakOff);
   });
 }

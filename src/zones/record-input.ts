@@ -15,6 +15,8 @@ export interface RecordFields {
   readonly type?: string;
   readonly name?: string;
   readonly input: RecordInput;
+  /** The data itself, where it has been read and checked already. */
+  readonly data?: object;
   readonly ttl?: number;
   readonly proxied?: boolean;
   /** Null, and empty text, is no comment. */
@@ -41,7 +43,8 @@ export function newRecord(
   const type = typeNamed(fields.type);
   if (fields.name === undefined)
     throw new ZoneFault("bad-name", "name is a required field.", "/name");
-  const { content, priority = null } = type.api.show(type.api.accept(fields.input));
+  const data = fields.data ?? type.api.accept(fields.input);
+  const { content, priority = null } = type.api.show(data);
   const record: ZoneRecord = {
     id: identity.id,
     createdAt: identity.createdAt,
@@ -55,7 +58,7 @@ export function newRecord(
     modifiedAt: rules.now,
     extra: null,
   };
-  return checked(withOptions(record, fields, rules), rules);
+  return checked(withOptions(record, fields, rules), data, rules);
 }
 
 /** The record with only what is given changed. */
@@ -68,7 +71,7 @@ export function changedRecord(before: ZoneRecord, fields: RecordFields, rules: R
   const { content, priority = null } = type.api.show(data);
   const name = fields.name === undefined ? before.name : ownerName(fields.name, rules.zone.name);
   const record = { ...before, name, type: type.type, content, priority, modifiedAt: rules.now };
-  return checked(withOptions(record, fields, rules), rules);
+  return checked(withOptions(record, fields, rules), data, rules);
 }
 
 function typeNamed(name: string | undefined): AnyRecordType {
@@ -110,7 +113,7 @@ function withOptions(record: ZoneRecord, fields: RecordFields, { zone, now }: Ru
   return { ...record, proxied, ttl, extra: Object.keys(extra).length === 0 ? null : extra };
 }
 
-function checked(record: ZoneRecord, rules: Rules): ZoneRecord {
+function checked(record: ZoneRecord, data: object, rules: Rules): ZoneRecord {
   const { zone, platform, nameservers } = rules;
   const type = typeOf(record);
   const policy = zoneSettingOf(zone.settings, "name_policy") as "strict" | "rfc1123";
@@ -131,7 +134,7 @@ function checked(record: ZoneRecord, rules: Rules): ZoneRecord {
     const message = `${record.content} is a name server of this zone already`;
     throw new ZoneFault("own-nameserver", message, "/content");
   }
-  if (type.encode(dataOf(record)).length > limits.MAX_RECORD_OCTETS) {
+  if (type.encode(data).length > limits.MAX_RECORD_OCTETS) {
     const message = `The record's data is larger than ${limits.MAX_RECORD_OCTETS} octets`;
     throw new ZoneFault("too-large", message, "/content");
   }

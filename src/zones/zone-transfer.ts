@@ -1,6 +1,7 @@
 /** Zones as zone files: export, and import as one change. */
 import {
   type AnyRecordType,
+  isDnsFault,
   parseTrailer,
   parseZoneFile,
   printRecordLine,
@@ -60,8 +61,10 @@ export async function importZoneFile(
     try {
       if (await addFromFile(draft, rules, record, proxied)) added++;
     } catch (error) {
-      if (!(error instanceof ZoneFault) || error.kind === "too-many-records") throw error;
-      faults.push(`line ${record.line}: ${error.message}`);
+      const isFault =
+        error instanceof ZoneFault ? error.kind !== "too-many-records" : isDnsFault(error);
+      if (!isFault) throw error;
+      faults.push(`line ${record.line}: ${(error as Error).message}`);
     }
     if (faults.length > MAX_TOLD) break;
   }
@@ -101,7 +104,8 @@ async function addFromFile(
   const fields: RecordFields = {
     type: type.type,
     name: file.owner,
-    input: type.api.show(file.data),
+    input: {},
+    data: type.type === file.type ? file.data : type.parse(recordType(file.type)!.print(file.data)),
     ttl: file.ttl === null ? AUTOMATIC_TTL : Math.min(file.ttl, MAX_TTL),
     proxied: type.proxiable && (wanted === undefined ? proxied : wanted.value === "true"),
     comment,
