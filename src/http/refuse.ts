@@ -17,6 +17,7 @@ export function refuse(
   { status, type, body }: Reply,
   common: Readonly<Record<string, string>>,
 ): void {
+  passOver(socket);
   if (!socket.writable) {
     socket.destroy();
     return;
@@ -30,16 +31,27 @@ export function refuse(
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-  const most = socket.bytesRead + LINGER_BYTES;
-  socket.on("data", () => {
-    if (socket.bytesRead > most) socket.destroy();
-  });
   socket.once("end", () => socket.destroy());
   socket.once("close", () => clearTimeout(timer));
 }
 
 /** Connections whose last answer is decided, though others may have to go out before it. */
 const ending = new WeakSet<Socket>();
+
+/**
+ * Takes the connection from Node's parser: what still comes is read and dropped. Left to the
+ * parser, each request that follows would wait for an answer it never gets, and cost time and memory.
+ */
+function passOver(socket: Socket): void {
+  if (ending.has(socket)) return;
+  ending.add(socket);
+  const most = socket.bytesRead + LINGER_BYTES;
+  socket.removeAllListeners("data");
+  socket.on("data", () => {
+    if (socket.bytesRead > most) socket.destroy();
+  });
+  socket.resume();
+}
 
 /** Whether what still comes on the connection is to be passed over. */
 export function isEnding(socket: Socket): boolean {
@@ -48,7 +60,7 @@ export function isEnding(socket: Socket): boolean {
 
 /** Ends the connection with this request, when the answers to those before it are out. */
 export function inTurn(response: ServerResponse, act: (socket: Socket) => void): void {
-  ending.add(response.req.socket);
+  passOver(response.req.socket);
   if (response.socket !== null) act(response.socket);
   else response.once("socket", act);
 }
@@ -61,7 +73,7 @@ type Answering = Socket & { readonly _httpMessage?: ServerResponse | null };
  * answered is itself the one that broke, the place of its answer is free, unless that has begun.
  */
 export function afterOthers(socket: Socket, act: () => void): void {
-  ending.add(socket);
+  passOver(socket);
   const current = (socket as Answering)._httpMessage ?? null;
   if (current === null || current.destroyed) act();
   else if (current.req.complete) current.once("close", () => afterOthers(socket, act));

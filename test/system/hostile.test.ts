@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
-import { after, suite, test } from "node:test";
+import { after, before, suite, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import fc from "fast-check";
-import { keyHeaders, startServer } from "../support/server.ts";
+import { keyHeaders, startServer, type TestServer } from "../support/server.ts";
 import { type ApiAnswer, call, type Entry, readEnvelope } from "./api.ts";
 import { accountKey, firstIds, policy, userKey } from "./policies.ts";
 import { exchange, head, Wire, type WireAnswer } from "./wire.ts";
@@ -30,7 +30,7 @@ await call(server, "POST", `/accounts/${account}/tokens`, {
   body: { name: "kept", policies: [policy("allow", accountKey("*"), "accountSettingsRead")] },
 });
 await call(server, "POST", "/accounts", { body: { name: "Kept" } });
-const before = await state();
+const initial = await state();
 
 /** A request that shows when it was performed: it makes an account. */
 const smuggled = `${head("POST", "/accounts", "Content-Length: 19")}{"name":"Smuggled"}`;
@@ -591,15 +591,19 @@ suite("a request that ends its connection", () => {
   }
 });
 
-suite("a slow client", { concurrency: true }, async () => {
+suite("a slow client", { concurrency: true }, () => {
   /** Node looks at its clocks once a second, and a busy machine late. */
   const LATEST_MS = 8_000;
-  const [forHeads, forBodies] = await Promise.all([
-    startServer({ env: { SELVEDGE_LIMITS_HEADER_SECONDS: "1" } }),
-    startServer({
-      env: { SELVEDGE_LIMITS_HEADER_SECONDS: "1", SELVEDGE_LIMITS_REQUEST_SECONDS: "2" },
-    }),
-  ]);
+  let forHeads: TestServer;
+  let forBodies: TestServer;
+  before(async () => {
+    [forHeads, forBodies] = await Promise.all([
+      startServer({ env: { SELVEDGE_LIMITS_HEADER_SECONDS: "1" } }),
+      startServer({
+        env: { SELVEDGE_LIMITS_HEADER_SECONDS: "1", SELVEDGE_LIMITS_REQUEST_SECONDS: "2" },
+      }),
+    ]);
+  });
   after(() => Promise.all([forHeads, forBodies].map((slow) => slow[Symbol.asyncDispose]())));
 
   /** Sends a byte now and then for as long as the server listens. */
@@ -755,8 +759,8 @@ suite("random input", () => {
 suite("after all of it", () => {
   /** A server at rest holds a quarter of this. */
   const MEMORY_LIMIT_MIB = 400;
-  const residentMib = () => {
-    const status = readFileSync(`/proc/${server.process.pid}/status`, "utf8");
+  const residentMib = ({ process: { pid } }: TestServer) => {
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
   };
 
@@ -792,8 +796,25 @@ suite("after all of it", () => {
     }
   }
 
+  test("what follows a refused request is passed over, at no cost to others", onLinux, async () => {
+    await using fresh = await startServer();
+    // The first is without Host, and so the last on its connection.
+    const more = "GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(160_000);
+    const answers = await exchange(fresh.origin, `GET / HTTP/1.1\r\n\r\n${more}`);
+    assert.ok(answers.length <= 1);
+    using other = await Wire.open(fresh.origin);
+    const open = async () => {
+      other.write(head("GET", "").replace("/client/v4", "/metrics"));
+      return connectionsIn((await other.answer()).body); // Which fails when it takes too long.
+    };
+    while ((await open()) > 1) assert.equal(fresh.process.exitCode, null);
+    assert.equal(await open(), 1);
+    // Twice what it starts with.
+    assert.ok(residentMib(fresh) < 200, `the server holds ${Math.round(residentMib(fresh))} MiB`);
+  });
+
   function assertBounded(what: string): void {
-    const mib = residentMib();
+    const mib = residentMib(server);
     assert.ok(mib < MEMORY_LIMIT_MIB, `after ${what} the server holds ${Math.round(mib)} MiB`);
   }
 
@@ -805,7 +826,7 @@ suite("after all of it", () => {
   });
 
   test("the server stops as it should and has everything when it is started again", async () => {
-    assert.deepEqual(await state(), before);
+    assert.deepEqual(await state(), initial);
     assert.equal(await server.end(), 0);
     await using again = await startServer({ data: server.data });
     const { result } = await call(again, "GET", keptPath);
@@ -818,7 +839,10 @@ function nested(open: string, close: string, depth: number, inside = ""): string
 }
 
 async function openConnections(): Promise<number> {
-  const metrics = await (await fetch(`${server.origin}/metrics`)).text();
+  return connectionsIn(await (await fetch(`${server.origin}/metrics`)).text());
+}
+
+function connectionsIn(metrics: string): number {
   return Number(/^selvedge_api_connections (\d+)$/m.exec(metrics)![1]);
 }
 

@@ -59,7 +59,11 @@ const policy = z
 export const tokenInput = z
   .object({
     name: z.string().trim().min(1).max(120),
-    status: z.enum(["active", "disabled"]).default("active"),
+    // A client that reads an expired token and writes it back with a later day sends its status too.
+    status: z
+      .enum(["active", "disabled", "expired"])
+      .default("active")
+      .transform((status) => (status === "expired" ? "active" : status)),
     policies: z.array(policy).min(1).max(MAX_POLICIES),
     condition,
     not_before: timeInput.nullish(),

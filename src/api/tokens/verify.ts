@@ -15,7 +15,9 @@ export const verifyToken = owners.map(({ path, kind }) =>
     summary: "Check the token that is shown",
     permission: "open",
     handle: async ({ params, credentials, address }, { authenticator }) => {
-      if (credentials?.kind !== "token") {
+      if (credentials === null)
+        throw new AccountFault("no-credentials", "No credentials were shown");
+      if (credentials.kind !== "token") {
         throw new ApiError(400, [{ code: 1001, message: 'Missing "Authorization" header' }]);
       }
       const found = await authenticator.verifyToken(credentials.value, address).catch(reworded);
