@@ -4,13 +4,16 @@ import { Command } from "commander";
 import { Log } from "#kit/log.ts";
 import { flagOf, type Setting, SettingsFault, variableOf } from "#kit/settings.ts";
 import { type Config, readConfig } from "./config.ts";
-import { startPlatform } from "./platform.ts";
+import { type Platform, startPlatform } from "./platform.ts";
 import { settings } from "./settings.ts";
 
 /** Exit codes: what a script can tell apart. */
 const FAILED = 1;
 const BAD_USAGE = 2;
 const INTERRUPTED = 130;
+
+/** Signals that follow the first within this are the same one again. */
+const ECHO_MS = 1_000;
 
 const { version } = JSON.parse(
   readFileSync(new URL("../package.json", import.meta.url), "utf8"),
@@ -23,7 +26,7 @@ function program(): Command {
     .description("A self-hosted edge platform in one process.")
     .version(version)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : BAD_USAGE))
-    .showHelpAfterError("(selvedge --help tells more)");
+    .configureOutput({ outputError: (said, write) => write(oneSentence(said)) });
   const serve = command
     .command("serve")
     .description("start the platform")
@@ -38,6 +41,16 @@ function program(): Command {
   }
   serve.action((options: Record<string, string>) => runServer(options));
   return command;
+}
+
+/** Commander's words for a wrong command line, on one line. */
+function oneSentence(said: string): string {
+  const words = said
+    .trim()
+    .replace(/^error: /, "")
+    .replaceAll(/\s*\n\(?/g, ". ")
+    .replace(/\)$/, "");
+  return `selvedge: ${words}${/[.?]$/.test(words) ? "" : "."}\n`;
 }
 
 /** Settings that only the file and the environment take. */
@@ -67,7 +80,7 @@ async function runServer(options: Record<string, string>): Promise<void> {
   process.umask(0o077); // What the platform writes is for its own account alone.
   for (const warning of config.warnings) log.warn("setting", { warning });
   try {
-    await using platform = await startPlatform(config, log);
+    await using platform = await startPlatform(config, log, (path) => tellFirstStart(config, path));
     announce(config, platform);
     const signal = await stop;
     log.info("stopping", { signal });
@@ -98,34 +111,34 @@ function configOrExit({ config: file, ...given }: Record<string, string>): Confi
   }
 }
 
+/** Said as soon as the keys exist: a start that fails later must not hide where they are. */
+function tellFirstStart({ log }: Config, credentials: string): void {
+  const line =
+    log.format === "json"
+      ? JSON.stringify({ event: "first start", credentials })
+      : `First start: your keys are in ${credentials}`;
+  process.stdout.write(`${line}\n`);
+}
+
 /** The line that says all doors are open; scripts wait for it. */
-function announce(
-  config: Config,
-  {
-    doors,
-    credentialsPath,
-  }: { doors: Readonly<Record<string, string>>; credentialsPath: string | null },
-): void {
-  const lines: string[] = [];
-  if (config.log.format === "json") {
-    if (credentialsPath !== null)
-      lines.push(JSON.stringify({ event: "first start", credentials: credentialsPath }));
-    lines.push(JSON.stringify({ event: "ready", ...doors }));
-  } else {
-    if (credentialsPath !== null) lines.push(`First start: your keys are in ${credentialsPath}`);
-    const open = Object.entries(doors).map(([name, at]) => `${name} ${at}`);
-    lines.push(`Selvedge ${version} is ready: ${open.join(", ")}`);
-  }
-  process.stdout.write(`${lines.join("\n")}\n`);
+function announce({ log }: Config, { doors }: Platform): void {
+  const open = Object.entries(doors).map(([name, at]) => `${name} ${at}`);
+  const line =
+    log.format === "json"
+      ? JSON.stringify({ event: "ready", ...doors })
+      : `Selvedge ${version} is ready: ${open.join(", ")}`;
+  process.stdout.write(`${line}\n`);
 }
 
 /** The first SIGTERM or SIGINT asks to stop; a second does not wait. */
 function nextSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    let asked = false;
+    let askedAt = 0;
     const hear = (signal: NodeJS.Signals) => {
-      if (asked) process.exit(INTERRUPTED);
-      asked = true;
+      // A terminal signals the whole group, and a parent may hand the same signal on.
+      const isEcho = performance.now() - askedAt < ECHO_MS;
+      if (askedAt > 0 && !isEcho) process.exit(INTERRUPTED);
+      askedAt ||= performance.now();
       resolve(signal);
     };
     process.on("SIGTERM", hear);

@@ -27,21 +27,29 @@ import type { Config } from "./config.ts";
 export interface Platform extends AsyncDisposable {
   /** Where each door listens, as the ready line shows it. */
   readonly doors: Readonly<Record<string, string>>;
-  /** Where a first start has put its credentials; null on any later start. */
-  readonly credentialsPath: string | null;
 }
 
 /** Addresses and identities that limits remember; each takes some hundred bytes. */
 const LIMIT_KEYS = 100_000;
 
-export async function startPlatform(config: Config, log: Log): Promise<Platform> {
+export async function startPlatform(
+  config: Config,
+  log: Log,
+  /** Hears where a first start has put its credentials. */
+  onFirstStart: (credentialsPath: string) => void,
+): Promise<Platform> {
   await using started = new AsyncDisposableStack(); // If a step fails, closes those before it.
   const now = Date.now;
   const metrics = new Metrics();
   addProcessMetrics(metrics);
 
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
-  started.use(lockFolder(config.dataDir));
+  await makeDataFolder(config.dataDir);
+  started.use(
+    lockFolder(
+      config.dataDir,
+      `Cannot use ${config.dataDir} (--data): another Selvedge is running on it.`,
+    ),
+  );
   const db = started.use(
     await openDatabase({
       url: config.databaseUrl,
@@ -60,6 +68,7 @@ export async function startPlatform(config: Config, log: Log): Promise<Platform>
   const sealKey = await openSealKey(db, config.dataDir, config.secretKey);
   const wishes = config.firstCredentials;
   const credentialsPath = await bootstrap(db, { dataDir: config.dataDir, sealKey, now, wishes });
+  if (credentialsPath !== null) onFirstStart(credentialsPath);
   const recent = new Recent(now);
   const accounts = new Accounts(db, recent, now);
   const tokens = new Tokens(db, recent, now, config.tokensPerOwner);
@@ -83,6 +92,7 @@ export async function startPlatform(config: Config, log: Log): Promise<Platform>
     nameservers: config.nameservers,
   });
 
+  const trustedProxies = config.trustedProxies.length > 0 ? ranges(config.trustedProxies) : null;
   const doors: Record<string, string> = {};
   if (config.listen.api !== null) {
     const turnedAway = metrics.counter(
@@ -94,6 +104,7 @@ export async function startPlatform(config: Config, log: Log): Promise<Platform>
         address: config.listen.api,
         flag: "--api",
         limits: config.httpLimits,
+        unlimited: trustedProxies,
         ...apiDoor({
           parts: {
             accounts,
@@ -108,7 +119,7 @@ export async function startPlatform(config: Config, log: Log): Promise<Platform>
           metrics,
           now,
           bodyBytes: config.apiBodyBytes,
-          trustedProxies: config.trustedProxies.length > 0 ? ranges(config.trustedProxies) : null,
+          trustedProxies,
           requestLimit: limitOf(config.requests),
           checkReady: () => db.ping(),
         }),
@@ -123,7 +134,15 @@ export async function startPlatform(config: Config, log: Log): Promise<Platform>
     doors["api"] = webAddress("http", door.address);
   }
   const all = started.move(); // All is up: the caller now holds the whole stack.
-  return { doors, credentialsPath, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { doors, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+async function makeDataFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new Error(`Cannot use ${path} (--data): ${(cause as Error).message}.`, { cause });
+  }
 }
 
 function limitOf({

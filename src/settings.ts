@@ -67,7 +67,7 @@ export const settings = {
   nameservers: key(
     "NAMES",
     ["ns1.selvedge.test", "ns2.selvedge.test"],
-    read.listOf(read.hostname),
+    read.someOf(read.hostname),
     "names given to zones",
   ),
   "edge.addresses": key(

@@ -20,10 +20,14 @@ await using postgres = await startPostgres();
 process.exitCode = await runTests(files, postgres.socketDir);
 
 function runTests(paths: readonly string[], socketDir: string): Promise<number> {
-  const child = spawn(process.execPath, ["--test", "--test-timeout=120000", ...paths], {
-    cwd: ROOT,
-    stdio: "inherit",
-    env: { ...process.env, [SHARED_SERVER]: socketDir },
-  });
+  const child = spawn(
+    process.execPath,
+    ["--test", "--test-timeout=120000", "--test-force-exit", ...paths],
+    {
+      cwd: ROOT,
+      stdio: "inherit",
+      env: { ...process.env, [SHARED_SERVER]: socketDir },
+    },
+  );
   return new Promise((resolve) => child.on("exit", (code) => resolve(code ?? 1)));
 }

@@ -33,7 +33,7 @@ const LAST_USED_GRAIN_MS = 60_000;
 /** Tokens whose last note is remembered; past it a note may be written once more than needed. */
 const MAX_NOTED = 100_000;
 
-/** Compared with when the user is unknown, so that an unknown e-mail takes as long as a wrong key. */
+/** Compared with when the user is unknown, so that the comparison is made either way. */
 const NO_HASH = sha256("");
 
 /** Faults that count as a failed attempt to get in. */
@@ -69,9 +69,12 @@ export class Authenticator implements AsyncDisposable {
   async authenticate(credentials: Credentials, address: string): Promise<Identity> {
     this.#refuseAfterFailures(address);
     try {
-      return credentials.kind === "key"
-        ? await this.#userWithKey(credentials.email, credentials.key)
-        : this.#inUse(await this.#tokenRow(credentials.value), address);
+      const identity =
+        credentials.kind === "key"
+          ? await this.#userWithKey(credentials.email, credentials.key)
+          : this.#inUse(await this.#tokenRow(credentials.value), address);
+      this.#refuseAfterFailures(address); // Others may have failed while this one was looked up.
+      return identity;
     } catch (error) {
       throw this.#counted(error, address);
     }
@@ -105,17 +108,16 @@ export class Authenticator implements AsyncDisposable {
     if (failures === null || failures.isEmpty) return;
     const { exceeded, resetSeconds } = failures.peek(source(address), now());
     if (!exceeded) return;
-    throw new AccountFault("too-many-failures", "Too many authentication failures", {
-      retryAfterSeconds: resetSeconds,
-    });
+    throw tooManyFailures(resetSeconds);
   }
 
-  /** Counts a failed attempt to get in; hands the error on. */
+  /** Counts a failed attempt to get in. Past the quota nobody learns what was wrong. */
   #counted(error: unknown, address: string): unknown {
-    if (error instanceof AccountFault && FAILED_ATTEMPTS.has(error.kind)) {
-      this.#options.failures?.count(source(address), this.#options.now());
-    }
-    return error;
+    const { failures, now } = this.#options;
+    const isAttempt = error instanceof AccountFault && FAILED_ATTEMPTS.has(error.kind);
+    if (failures === null || !isAttempt) return error;
+    const { exceeded, resetSeconds } = failures.count(source(address), now());
+    return exceeded ? tooManyFailures(resetSeconds) : error;
   }
 
   async #userWithKey(email: string, key: string): Promise<Identity> {
@@ -171,6 +173,11 @@ export class Authenticator implements AsyncDisposable {
       .finally(() => this.#notes.delete(note));
     this.#notes.add(note);
   }
+}
+
+function tooManyFailures(retryAfterSeconds: number): AccountFault {
+  const message = "Too many authentication failures";
+  return new AccountFault("too-many-failures", message, { retryAfterSeconds });
 }
 
 function ownerOf(token: TokenRow): rows.TokenOwner {

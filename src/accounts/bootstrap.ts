@@ -1,5 +1,5 @@
 /** The first start: makes the first user, their account and their keys. */
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Database, isDatabaseFault } from "#db";
 import { writeDurably } from "#kit/durable-file.ts";
@@ -26,6 +26,7 @@ export interface Credentials {
 }
 
 const CREDENTIALS_FILE = "credentials.json";
+const FIELDS = ["email", "key", "s3_access_key_id", "s3_secret_access_key"] as const;
 const DEFAULT_EMAIL = "admin@selvedge.local";
 const FIRST_ACCOUNT = "Selvedge";
 
@@ -47,18 +48,21 @@ export async function bootstrap(db: Database, options: BootstrapOptions): Promis
     await addFirstUser(db, credentials, options);
     return path;
   } catch (error) {
-    if (isDatabaseFault(error, "unique")) return null; // Another node was first.
-    throw error;
+    if (!isDatabaseFault(error, "unique")) throw error;
+    if (found === null) await rm(path); // Another node was first, and its keys are the ones.
+    return null;
   }
 }
 
 async function readCredentials(path: string): Promise<Credentials | null> {
   try {
-    const parsed = JSON.parse(await readFile(path, "utf8")) as Partial<Credentials>;
-    return { ...chooseCredentials({}), ...parsed };
+    const parsed = JSON.parse(await readFile(path, "utf8")) as Credentials;
+    const missing = FIELDS.filter((field) => typeof parsed[field] !== "string");
+    if (missing.length === 0) return parsed;
+    throw new Error(`it lacks ${missing.join(", ")}. Remove it to have new keys made`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw new Error(`Cannot read ${path}: ${(error as Error).message}`, { cause: error });
+    throw new Error(`Cannot use ${path}: ${(error as Error).message}.`, { cause: error });
   }
 }
 

@@ -7,28 +7,28 @@ export const accountMigrations: readonly Migration[] = [
     part: "accounts",
     number: 1,
     sql: ({ text, integer, bytes }) => [
-      `CREATE TABLE users (
+      `CREATE TABLE IF NOT EXISTS users (
         id ${text} PRIMARY KEY,
         email ${text} NOT NULL UNIQUE,
         key_hash ${text} NOT NULL,
         details ${text} NOT NULL,
         created_at ${integer} NOT NULL
       )`,
-      `CREATE TABLE accounts (
+      `CREATE TABLE IF NOT EXISTS accounts (
         id ${text} PRIMARY KEY,
         name ${text} NOT NULL,
         type ${text} NOT NULL,
         settings ${text} NOT NULL,
         created_at ${integer} NOT NULL
       )`,
-      `CREATE TABLE memberships (
+      `CREATE TABLE IF NOT EXISTS memberships (
         user_id ${text} NOT NULL REFERENCES users (id),
         account_id ${text} NOT NULL REFERENCES accounts (id),
         id ${text} NOT NULL UNIQUE,
         created_at ${integer} NOT NULL,
         PRIMARY KEY (user_id, account_id)
       )`,
-      `CREATE TABLE tokens (
+      `CREATE TABLE IF NOT EXISTS tokens (
         id ${text} PRIMARY KEY,
         owner_kind ${text} NOT NULL,
         owner_id ${text} NOT NULL,
@@ -43,15 +43,15 @@ export const accountMigrations: readonly Migration[] = [
         modified_on ${integer} NOT NULL,
         last_used_on ${integer}
       )`,
-      `CREATE INDEX tokens_by_owner ON tokens (owner_kind, owner_id, issued_on, id)`,
-      `CREATE TABLE s3_keys (
+      `CREATE INDEX IF NOT EXISTS tokens_by_owner ON tokens (owner_kind, owner_id, issued_on, id)`,
+      `CREATE TABLE IF NOT EXISTS s3_keys (
         access_key_id ${text} PRIMARY KEY,
         account_id ${text} NOT NULL REFERENCES accounts (id),
         sealed_secret ${bytes} NOT NULL,
         created_at ${integer} NOT NULL
       )`,
       // Facts about the installation itself; a name is written once.
-      `CREATE TABLE installation (name ${text} PRIMARY KEY, value ${text} NOT NULL)`,
+      `CREATE TABLE IF NOT EXISTS installation (name ${text} PRIMARY KEY, value ${text} NOT NULL)`,
     ],
   },
 ];
@@ -178,16 +178,26 @@ export const tokenById = statement({
   takes: { id: text, ownerKind: text, ownerId: text },
   gives: tokenFields,
 });
-export const tokensOfOwner = statement({
-  sql: `SELECT ${TOKEN} FROM tokens WHERE owner_kind = :ownerKind AND owner_id = :ownerId
-        ORDER BY issued_on, id`,
-  takes: { ownerKind: text, ownerId: text },
-  gives: tokenFields,
-});
+const LISTED = `FROM tokens WHERE owner_kind = :ownerKind AND owner_id = :ownerId
+  AND (expires_on IS NULL OR expires_on > :expiredBy)`;
+const tokenPage = (direction: "ASC" | "DESC") =>
+  statement({
+    sql: `SELECT ${TOKEN} ${LISTED} ORDER BY issued_on ${direction}, id ${direction}
+          LIMIT :limit OFFSET :offset`,
+    takes: { ownerKind: text, ownerId: text, expiredBy: time, limit: integer, offset: integer },
+    gives: tokenFields,
+  });
+export const tokenPages = { asc: tokenPage("ASC"), desc: tokenPage("DESC") };
 export const countTokens = statement({
-  sql: "SELECT COUNT(*) FROM tokens WHERE owner_kind = :ownerKind AND owner_id = :ownerId",
-  takes: { ownerKind: text, ownerId: text },
+  sql: `SELECT COUNT(*) ${LISTED}`,
+  takes: { ownerKind: text, ownerId: text, expiredBy: time },
   gives: { count: integer },
+});
+/** Changes no row once the owner has more tokens than this: the guard of a write that adds one. */
+export const withinTokens = statement({
+  sql: `UPDATE tokens SET status = status WHERE id = :id AND :most >=
+        (SELECT COUNT(*) FROM tokens WHERE owner_kind = :ownerKind AND owner_id = :ownerId)`,
+  takes: { id: text, most: integer, ownerKind: text, ownerId: text },
 });
 export const addToken = statement({
   sql: `INSERT INTO tokens (${TOKEN}) VALUES (:id, :ownerKind, :ownerId, :name, :status, :valueHash,

@@ -1,5 +1,5 @@
 /** API tokens of users and of accounts: made, shown, changed, rolled, removed. */
-import { type Database, mustChangeOne, untilUndisturbed } from "#db";
+import { type Database, isDatabaseFault, mustChangeOne, untilUndisturbed } from "#db";
 import { randomId, randomUrlSafe } from "#kit/random.ts";
 import { sha256 } from "#kit/secrets.ts";
 import { AccountFault } from "./fault.ts";
@@ -22,12 +22,23 @@ export interface Token {
 
 export interface TokenInput {
   readonly name: string;
-  readonly status: rows.TokenStatus;
+  /** Left as it is when not given; a new token is active. */
+  readonly status?: rows.TokenStatus;
   readonly policies: readonly Omit<Policy, "id">[];
   readonly condition: rows.TokenCondition;
   readonly notBefore: number | null;
   readonly expiresOn: number | null;
 }
+
+export interface TokenPage {
+  readonly direction: "asc" | "desc";
+  readonly limit: number;
+  readonly offset: number;
+  readonly includeExpired: boolean;
+}
+
+/** A token's policies are read with every request that shows it, so they must stay small. */
+const MAX_POLICY_CHARACTERS = 64 * 1024;
 
 /** Characters of a token's value: 240 random bits, in the form that clients check for. */
 const VALUE_LENGTH = 40;
@@ -45,8 +56,13 @@ export class Tokens {
     this.#maxPerOwner = maxPerOwner;
   }
 
-  list(owner: rows.TokenOwner): Promise<Token[]> {
-    return this.#db.all(rows.tokensOfOwner(ownerColumns(owner)));
+  /** A page of an owner's tokens, oldest first or last, and how many there are in all. */
+  async list(owner: rows.TokenOwner, page: TokenPage): Promise<{ tokens: Token[]; total: number }> {
+    const { direction, limit, offset } = page;
+    const expiredBy = page.includeExpired ? 0 : this.#now();
+    const which = { ...ownerColumns(owner), expiredBy };
+    const tokens = await this.#db.all(rows.tokenPages[direction]({ ...which, limit, offset }));
+    return { tokens, total: (await this.#db.first(rows.countTokens(which)))!.count };
   }
 
   async get(owner: rows.TokenOwner, id: string): Promise<Token> {
@@ -61,18 +77,21 @@ export class Tokens {
     input: TokenInput,
   ): Promise<{ token: Token; value: string }> {
     const policies = numbered(input.policies);
-    const { count } = (await this.#db.first(rows.countTokens(ownerColumns(owner))))!;
-    if (count >= this.#maxPerOwner) {
-      const message = `At most ${this.#maxPerOwner} tokens are allowed; delete one first`;
-      throw new AccountFault("too-many-tokens", message);
-    }
     const value = randomUrlSafe(VALUE_LENGTH);
     const at = this.#now();
     const dates = { issuedOn: at, modifiedOn: at, lastUsedOn: null };
-    const token = { ...input, policies, ...dates, id: randomId() };
-    await this.#db.write(
-      rows.addToken({ ...token, ...ownerColumns(owner), valueHash: sha256(value) }),
-    );
+    const token = { status: "active" as const, ...input, policies, ...dates, id: randomId() };
+    const id = token.id;
+    try {
+      await this.#db.write(
+        rows.addToken({ ...token, ...ownerColumns(owner), valueHash: sha256(value) }),
+        mustChangeOne(rows.withinTokens({ id, most: this.#maxPerOwner, ...ownerColumns(owner) })),
+      );
+    } catch (error) {
+      if (!isDatabaseFault(error, "guard")) throw error;
+      const message = `At most ${this.#maxPerOwner} tokens are allowed; delete one first`;
+      throw new AccountFault("too-many-tokens", message);
+    }
     return { token, value };
   }
 
@@ -121,6 +140,10 @@ function ownerColumns(owner: rows.TokenOwner) {
 
 /** Checks policies and gives each its id. */
 function numbered(policies: readonly Omit<Policy, "id">[]): Policy[] {
+  if (JSON.stringify(policies).length > MAX_POLICY_CHARACTERS) {
+    const message = `The policies of a token may take ${MAX_POLICY_CHARACTERS} characters together`;
+    throw new AccountFault("bad-policy", message, { pointer: "/policies" });
+  }
   return policies.map((policy, i) => {
     checkPolicy(policy, ["policies", i]);
     return { ...policy, id: randomId() };

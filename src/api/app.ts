@@ -10,7 +10,6 @@ import {
   sendReply,
 } from "#http";
 import type { Log } from "#kit/log.ts";
-import type { Metrics } from "#kit/metrics.ts";
 import { endpoints } from "./endpoints.ts";
 import { failureBody } from "./envelope.ts";
 import * as errors from "./errors.ts";
@@ -18,10 +17,7 @@ import { healthRoutes, type HealthOptions } from "./health.ts";
 import { describeApi } from "./openapi.ts";
 import { type ApiCall, perform, type PerformOptions } from "./perform.ts";
 
-export interface ApiOptions extends HealthOptions, PerformOptions {
-  readonly log: Log;
-  readonly metrics: Metrics;
-}
+export type ApiOptions = HealthOptions & PerformOptions;
 
 type Handler = (call: ApiCall) => Reply | Promise<Reply>;
 

@@ -102,12 +102,17 @@ function countRequest(
 ): void {
   if (requestLimit === null) return;
   const { quota, windowSeconds } = requestLimit.options;
-  const { exceeded, left, resetSeconds } = requestLimit.count(identity.id, now());
+  const { exceeded, left, resetSeconds } = requestLimit.count(countedAs(identity), now());
   call.headers = {
     Ratelimit: `"default";r=${left};t=${resetSeconds}`,
     "Ratelimit-Policy": `"default";q=${quota};w=${windowSeconds}`,
   };
   if (exceeded) throw errors.rateLimited(resetSeconds);
+}
+
+/** A person's key and tokens share one quota, so that more tokens do not make more of it. */
+function countedAs(identity: Identity): string {
+  return personBehind(identity) ?? identity.id;
 }
 
 /** Where a name stands twice its last value counts, unless all are asked for. */

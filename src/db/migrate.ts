@@ -4,7 +4,10 @@ import { type ColumnTypes, type Database, DatabaseFault, isDatabaseFault } from 
 import { acquireLease, type LeaseOptions, releaseLease, whileHeld } from "./lease.ts";
 import { rawStatement, statement } from "./statement.ts";
 
-/** A step of one part's schema. Once released it never changes; a later one mends it. */
+/**
+ * A step of one part's schema. Once released it never changes; a later one mends it. Its statements
+ * can be repeated: on engines whose DDL is not part of a transaction, a step may be cut half-way.
+ */
 export interface Migration {
   /** The part that owns the tables; numbers count from 1 within it. */
   readonly part: string;

@@ -12,15 +12,18 @@ import {
 import type { Bound, SqlValue } from "./statement.ts";
 
 /** The C collation orders by bytes, as SQLite does, whatever the server's locale. */
-const types: ColumnTypes = {
-  text: 'TEXT COLLATE "C"',
-  integer: "BIGINT",
-  bytes: "BYTEA",
-};
+const types: ColumnTypes = { text: 'TEXT COLLATE "C"', integer: "BIGINT", bytes: "BYTEA" };
+
+/** CockroachDB has no such collation, and orders by bytes without being told. */
+const cockroachTypes: ColumnTypes = { ...types, text: "TEXT" };
 
 /** Connections of one node. A server takes some hundred in all, and a few keep it busy. */
 const MAX_CONNECTIONS = 16;
 const CONNECT_TIMEOUT_MS = 5_000;
+/** A server that says nothing for so long will not; the largest import takes a fraction of it. */
+const QUERY_TIMEOUT_MS = 30_000;
+/** At a stop, connections that do not end by themselves are left behind after this. */
+const END_TIMEOUT_MS = 5_000;
 /** How often a write starts again when the engine asks for it. */
 const MAX_ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 5;
@@ -38,31 +41,32 @@ export async function openPostgres(
     connectionString: url,
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
     application_name: "selvedge",
     keepAlive: true,
   });
   // A connection that dies while idle is replaced by the next query; it only has to be known.
   pool.on("error", onError);
-  const db = new PostgresDatabase(pool);
   try {
-    await db.ping();
+    const { rows } = await pool.query<{ version: string }>("SELECT version()");
+    const isCockroach = rows[0]?.version.includes("CockroachDB") === true;
+    return new PostgresDatabase(pool, isCockroach ? cockroachTypes : types);
   } catch (cause) {
     await pool.end();
-    const why =
-      (cause as Error).cause instanceof Error ? ((cause as Error).cause as Error).message : "";
-    const message = `Cannot reach the database ${redactUrl(url)}: ${why || (cause as Error).message}`;
+    const why = redactUrl((cause as Error).message);
+    const message = `Cannot reach the database ${redactUrl(url)}: ${why}`;
     throw new DatabaseFault("unavailable", message, { cause });
   }
-  return db;
 }
 
 class PostgresDatabase implements Database {
   readonly engine = "postgres";
-  readonly types = types;
+  readonly types: ColumnTypes;
   readonly #pool: pg.Pool;
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, types: ColumnTypes) {
     this.#pool = pool;
+    this.types = types;
   }
 
   async all<Row>(query: Bound<Row>): Promise<Row[]> {
@@ -92,7 +96,8 @@ class PostgresDatabase implements Database {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#pool.end();
+    const late = new Promise<void>((resolve) => setTimeout(resolve, END_TIMEOUT_MS).unref());
+    await Promise.race([this.#pool.end(), late]);
   }
 
   async #writeOnce(steps: readonly Bound[]): Promise<StepResult[]> {

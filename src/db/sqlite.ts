@@ -29,7 +29,9 @@ interface Waiting {
 
 /** Opens or makes the database file. */
 export async function openSqlite(path: string): Promise<Database> {
-  const writer = await startWriter(path);
+  const writer = await startWriter(path).catch((cause: Error) => {
+    throw new Error(`Cannot open the database ${path} (--database): ${cause.message}.`, { cause });
+  });
   const reader = new DatabaseSync(path);
   configureSqlite(reader);
   return new SqliteDatabase(reader, writer);

@@ -16,6 +16,7 @@ export class BodyCutShort extends Error {
 }
 
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  if (request.destroyed) throw new BodyCutShort("The request broke off"); // Its events are over.
   const declared = Number(request.headers["content-length"] ?? 0);
   if (declared > limit) {
     request.resume();

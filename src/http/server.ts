@@ -1,8 +1,8 @@
 /** An HTTP listener with limits, that answers bad requests in its door's words and stops gently. */
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import { Server as NetServer, type Socket } from "node:net";
 import { type HostPort, printHostPort } from "#kit/address.ts";
-import { source } from "#kit/cidr.ts";
+import { type Ranges, source } from "#kit/cidr.ts";
 import type { HttpLimits } from "./limits.ts";
 import { afterOthers, inTurn, isEnding, refuse } from "./refuse.ts";
 
@@ -25,6 +25,8 @@ export interface ListenOptions {
   readonly handle: RequestListener;
   /** The answer to a rejected request, in the door's own form. */
   readonly answerRejected: (rejected: RejectedRequest) => RejectedReply;
+  /** Sources without a limit of their own: proxies that carry many clients. */
+  readonly unlimited: Ranges | null;
   /** Hears of each connection turned away. */
   readonly onTurnedAway: () => void;
 }
@@ -34,11 +36,14 @@ export interface HttpListener extends AsyncDisposable {
   readonly connections: number;
 }
 
+/** How long a stop waits for a next request on connections that look idle. */
+const GRACE_MS = 250;
 /** How often Node looks for requests that take too long. */
 const CLOCK_CHECK_MS = 1_000;
 
 export async function listenHttp(options: ListenOptions): Promise<HttpListener> {
   const { limits } = options;
+  let draining = false;
   const server = createServer(
     {
       maxHeaderSize: limits.headerBytes,
@@ -51,6 +56,7 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
     },
     (request, response) => {
       if (isEnding(request.socket)) return;
+      if (draining) response.shouldKeepAlive = false;
       if (request.headers.host === undefined && request.httpVersion === "1.1") {
         inTurn(response, (socket) => reject(socket, { status: 400 }, options));
       } else options.handle(request, response);
@@ -61,7 +67,7 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
   server.timeout = (limits.requestSeconds + limits.idleSeconds) * 1000;
   server.maxConnections = limits.connections;
   server.on("drop", options.onTurnedAway);
-  const sockets = limitPerSource(server, limits.connectionsPerSource, options.onTurnedAway);
+  const sockets = limitPerSource(server, options);
   refuseWhatNodeWould(server, options);
   await bind(server, options);
   const { address, port } = server.address() as { address: string; port: number };
@@ -70,7 +76,10 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
     get connections() {
       return sockets.size;
     },
-    [Symbol.asyncDispose]: () => drain(server, limits.drainSeconds),
+    [Symbol.asyncDispose]: () => {
+      draining = true;
+      return drain(server, limits.drainSeconds);
+    },
   };
 }
 
@@ -100,13 +109,15 @@ function whyNot({ code, message }: NodeJS.ErrnoException): string {
 }
 
 /** Turns away a source that holds too many connections; returns the open ones. */
-function limitPerSource(server: Server, most: number, onTurnedAway: () => void): Set<Socket> {
+function limitPerSource(server: Server, options: ListenOptions): Set<Socket> {
+  const { limits, unlimited, onTurnedAway } = options;
   const sockets = new Set<Socket>();
   const counts = new Map<string, number>();
   server.on("connection", (socket: Socket) => {
     const from = source(socket.remoteAddress ?? "");
     const count = (counts.get(from) ?? 0) + 1;
-    if (count > most) {
+    const isProxy = unlimited?.has(socket.remoteAddress ?? "") === true;
+    if (count > limits.connectionsPerSource && !isProxy) {
       onTurnedAway();
       socket.destroy();
       return;
@@ -151,13 +162,21 @@ function statusFor({ code }: NodeJS.ErrnoException): RejectedRequest["status"] {
   return code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
 }
 
-/** Takes no more connections, lets requests finish, then closes what is left. */
+/**
+ * Takes no more connections, answers what is on its way and says that each was the last, then
+ * closes what is left. Closed at once, a connection that looks idle would lose the request that
+ * its client has just sent.
+ */
 async function drain(server: Server, seconds: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const closed = new Promise<void>((resolve) => {
+    NetServer.prototype.close.call(server, () => resolve()); // http's own close ends idle ones at once.
+  });
+  const sweeps = setTimeout(() => {
+    server.closeIdleConnections();
+    sweeps.refresh();
+  }, GRACE_MS);
   const timer = setTimeout(() => server.closeAllConnections(), seconds * 1000);
-  // A connection that turns idle after its last answer is closed as soon as it is seen.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
   await closed;
   clearTimeout(timer);
-  clearInterval(sweep);
+  clearTimeout(sweeps);
 }

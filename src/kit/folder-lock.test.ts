@@ -7,9 +7,9 @@ import { lockFolder } from "./folder-lock.ts";
 
 test("a folder has one holder at a time", () => {
   const folder = mkdtempSync(join(tmpdir(), "selvedge-lock-"));
-  const first = lockFolder(folder);
-  assert.throws(() => lockFolder(folder), /another Selvedge is running on it/);
+  const first = lockFolder(folder, "it is taken");
+  assert.throws(() => lockFolder(folder, "it is taken"), /^Error: it is taken$/);
   first[Symbol.dispose]();
-  lockFolder(folder)[Symbol.dispose]();
+  lockFolder(folder, "it is taken")[Symbol.dispose]();
   rmSync(folder, { recursive: true });
 });

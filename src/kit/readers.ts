@@ -43,6 +43,15 @@ export function listOf<T>(read: Reader<T>): Reader<readonly T[]> {
   };
 }
 
+/** A list that must have something in it. */
+export function someOf<T>(read: Reader<T>): Reader<readonly T[]> {
+  return (raw) => {
+    const items = listOf(read)(raw);
+    if (items.length === 0) throw new Error("expected at least one");
+    return items;
+  };
+}
+
 export const ipAddress: Reader<string> = (raw) => {
   if (typeof raw !== "string" || isIP(raw) === 0)
     throw new Error(`"${String(raw)}" is not an IP address`);

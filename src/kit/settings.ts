@@ -5,6 +5,7 @@
  */
 import { parse, TomlError } from "smol-toml";
 import { suggestion } from "./closest.ts";
+import { listen } from "./readers.ts";
 import { redactUrl } from "./redact.ts";
 
 /** Turns text (a flag, a variable) or a TOML value into the setting's value, or throws why not. */
@@ -84,7 +85,7 @@ function readFile(settings: Settings, file: { path: string; text: string }): Map
   const walk = (table: object, path: string) => {
     for (const [name, value] of Object.entries(table)) {
       const spelled = path + name.replaceAll("-", "_");
-      const key = spelled.endsWith(".listen") ? spelled.slice(0, -".listen".length) : spelled;
+      const key = keyOf(settings, spelled);
       if (Object.hasOwn(settings, key) && !isTable(value)) found.set(key, value);
       else if (isTable(value) && isPrefix(settings, spelled)) walk(value, `${spelled}.`);
       else throw new SettingsFault(unknownKey(settings, spelled, name, file));
@@ -92,6 +93,12 @@ function readFile(settings: Settings, file: { path: string; text: string }): Map
   };
   walk(parseToml(file), "");
   return found;
+}
+
+/** `edge.listen` is `edge`, where that takes an address to listen on. */
+function keyOf(settings: Settings, spelled: string): string {
+  const listener = spelled.endsWith(".listen") ? spelled.slice(0, -".listen".length) : "";
+  return settings[listener]?.read === listen ? listener : spelled;
 }
 
 function parseToml(file: { path: string; text: string }): object {

@@ -20,7 +20,7 @@ export const zoneMigrations: readonly Migration[] = [
     number: 1,
     sql: ({ text, integer, bytes }) => [
       // `number` stands for the zone in its records, where 32 digits a row would weigh more than the row.
-      `CREATE TABLE zones (
+      `CREATE TABLE IF NOT EXISTS zones (
         id ${text} PRIMARY KEY,
         number ${integer} NOT NULL UNIQUE,
         account_id ${text} NOT NULL REFERENCES accounts (id),
@@ -37,8 +37,8 @@ export const zoneMigrations: readonly Migration[] = [
         modified_at ${integer} NOT NULL,
         activated_at ${integer}
       )`,
-      `CREATE INDEX zones_by_account ON zones (account_id, name)`,
-      `CREATE TABLE records (
+      `CREATE INDEX IF NOT EXISTS zones_by_account ON zones (account_id, name)`,
+      `CREATE TABLE IF NOT EXISTS records (
         id ${bytes} PRIMARY KEY,
         zone ${integer} NOT NULL,
         name ${text} NOT NULL,
@@ -51,11 +51,11 @@ export const zoneMigrations: readonly Migration[] = [
         modified_at ${integer} NOT NULL,
         extra ${text}
       )`,
-      `CREATE INDEX records_by_name ON records (zone, name)`,
+      `CREATE INDEX IF NOT EXISTS records_by_name ON records (zone, name)`,
       // Lists go by type, then name; without this index each page would sort the whole zone.
-      `CREATE INDEX records_by_type ON records (zone, type, name)`,
+      `CREATE INDEX IF NOT EXISTS records_by_type ON records (zone, type, name)`,
       // Every change of a zone: `changes` is deflated JSON of what was before and after.
-      `CREATE TABLE zone_history (
+      `CREATE TABLE IF NOT EXISTS zone_history (
         zone ${integer} NOT NULL,
         serial ${integer} NOT NULL,
         at ${integer} NOT NULL,

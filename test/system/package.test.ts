@@ -17,10 +17,15 @@ test("the built package starts and serves", async () => {
   const data = await mkdtemp(join(tmpdir(), "selvedge-test-"));
   const args = ["serve", "--data", data, "--api", "127.0.0.1:0", "--log", "pretty"];
   const child = runSelvedge(args, {}, tmpdir(), join(ROOT, "dist/bin/selvedge.js"));
-  const [line] = (await once(child.stdout!, "data")) as [Buffer];
-  const origin = /api (http:\S+)/.exec(line.toString())![1]!;
-  assert.equal(await (await fetch(`${origin}/readyz`)).text(), "ready\n");
-  child.kill();
-  assert.deepEqual(await once(child, "exit"), [0, null]);
+  const exit = once(child, "exit");
+  let said = "";
+  for await (const chunk of child.stdout!) {
+    said += String(chunk);
+    const origin = /ready: api (http:\S+)\n/.exec(said)?.[1];
+    if (origin === undefined) continue;
+    assert.equal(await (await fetch(`${origin}/readyz`)).text(), "ready\n");
+    child.kill();
+  }
+  assert.deepEqual(await exit, [0, null]);
   await rm(data, { recursive: true });
 });

@@ -212,7 +212,7 @@ suite("a start that cannot be ends with one sentence", () => {
         "--database",
         "postgres://u:hush@127.0.0.1:1/y",
         "--data",
-        join(tmpdir(), "selvedge-none"),
+        join(tmpdir(), `selvedge-none-${process.pid}`),
       ],
       {},
       1,
@@ -274,13 +274,15 @@ test("settings come from server.toml in the current folder, and flags win over i
     'data = "from-file"\napi = "127.0.0.1:0"\nlog = "pretty"\n',
   );
   const child = runSelvedge(["serve", "--data", "from-flag"], {}, cwd);
-  const [line] = (await once(child.stdout!, "data")) as [Buffer];
+  let said = "";
+  for await (const chunk of child.stdout!) {
+    said += String(chunk);
+    if (said.includes("ready")) child.kill();
+  }
   assert.match(
-    line.toString(),
+    said,
     /^First start: your keys are in .*from-flag\/credentials\.json\nSelvedge \d+\.\d+\.\d+ is ready: api http:\/\/127\.0\.0\.1:\d+\n$/,
   );
-  child.kill();
-  await once(child, "exit");
   await rm(cwd, { recursive: true });
 });
 

@@ -1,8 +1,8 @@
 /** Lists tokens; expired ones only when asked for. */
 import { z } from "zod";
-import { tokenStatus } from "#accounts";
 import { endpoint } from "../endpoint.ts";
-import { paged, pageQuery } from "../shapes.ts";
+import { Answer } from "../envelope.ts";
+import { pageInfo, pageQuery } from "../shapes.ts";
 import { owners } from "./owners.ts";
 import { showToken } from "./shape.ts";
 
@@ -16,12 +16,15 @@ export const listTokens = owners.map(({ path, read, owner }) =>
     permission: read,
     query,
     handle: async (input, { tokens, now }) => {
-      const all = await tokens.list(owner(input));
-      const at = now();
-      const shown = all.filter(
-        (token) => input.query.include_expired || tokenStatus(token, at) !== "expired",
-      );
-      return paged(shown, input.query, (token) => showToken(token, at));
+      const { page, per_page, direction, include_expired } = input.query;
+      const found = await tokens.list(owner(input), {
+        direction,
+        limit: per_page,
+        offset: (page - 1) * per_page,
+        includeExpired: include_expired,
+      });
+      const result = found.tokens.map((token) => showToken(token, now()));
+      return new Answer(result, { resultInfo: pageInfo(input.query, result.length, found.total) });
     },
   }),
 );

@@ -62,7 +62,7 @@ export const tokenInput = z
     // A client that reads an expired token and writes it back with a later day sends its status too.
     status: z
       .enum(["active", "disabled", "expired"])
-      .default("active")
+      .optional()
       .transform((status) => (status === "expired" ? "active" : status)),
     policies: z.array(policy).min(1).max(MAX_POLICIES),
     condition,
@@ -73,8 +73,9 @@ export const tokenInput = z
     path: ["expires_on"],
     message: "must be later than not_before",
   })
-  .transform(({ not_before, expires_on, ...rest }) => ({
+  .transform(({ not_before, expires_on, status, ...rest }) => ({
     ...rest,
+    ...(status !== undefined && { status }),
     notBefore: not_before ?? null,
     expiresOn: expires_on ?? null,
   }));

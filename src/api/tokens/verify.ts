@@ -14,7 +14,7 @@ export const verifyToken = owners.map(({ path, kind }) =>
     path: `${path}/verify`,
     summary: "Check the token that is shown",
     permission: "open",
-    handle: async ({ params, credentials, address }, { authenticator }) => {
+    handle: async ({ params, credentials, address }, { authenticator, now }) => {
       if (credentials === null)
         throw new AccountFault("no-credentials", "No credentials were shown");
       if (credentials.kind !== "token") {
@@ -27,7 +27,8 @@ export const verifyToken = owners.map(({ path, kind }) =>
         throw new AccountFault("forbidden", "The token belongs to another kind of owner");
       }
       const result = { id, status, ...showValidity(found) };
-      return new Answer(result, status === "active" ? { messages: [VALID] } : {});
+      const isValid = status === "active" && (found.notBefore ?? 0) <= now();
+      return new Answer(result, isValid ? { messages: [VALID] } : {});
     },
   }),
 );
