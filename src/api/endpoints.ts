@@ -15,7 +15,7 @@ import { overwriteRecord } from "./dns-records/overwrite.ts";
 import { removeRecord } from "./dns-records/remove.ts";
 import { revertRecords } from "./dns-records/revert.ts";
 import { scanRecords } from "./dns-records/scan.ts";
-import { recordUsage } from "./dns-records/usage.ts";
+import { accountUsage, recordUsage } from "./dns-records/usage.ts";
 import { editDnsSettings } from "./dns-settings/edit.ts";
 import { getDnsSettings } from "./dns-settings/get.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -83,6 +83,7 @@ export const endpoints: readonly Endpoint[] = [
   importRecords,
   ...scanRecords,
   recordUsage,
+  accountUsage,
   recordHistory,
   revertRecords,
   getRecord,

@@ -82,6 +82,7 @@ const zoneWordings = {
   "bad-ttl": { status: 400, code: 9021 },
   "not-proxiable": { status: 400, code: 9004 },
   "platform-address": { status: 400, code: 9008 },
+  "own-target": { status: 400, code: 9007 },
   "bad-comment": { status: 400, code: 9102 },
   "bad-tag": { status: 400, code: 9104 },
   "bad-record-setting": { status: 400, code: 9105 },

@@ -141,10 +141,6 @@ export function lowerName(name: string): string {
   return name.toLowerCase(); // Everything outside ASCII is escaped, so this touches nothing else.
 }
 
-export function sameName(left: string, right: string): boolean {
-  return left === right || lowerName(left) === lowerName(right);
-}
-
 /** Whether the child is the parent or lies below it. */
 export function isSubdomain(child: string, parent: string): boolean {
   if (parent === "." || child === parent) return true;

@@ -7,7 +7,7 @@ import { TextReader, tokenize } from "./text.ts";
 import { WireReader, WireWriter } from "./wire.ts";
 
 /** RDLENGTH is a u16. RFC 1035 §3.2.1. */
-export const MAX_RDATA_OCTETS = 0xffff;
+const MAX_RDATA_OCTETS = 0xffff;
 
 /** Data whose unlimited part is smaller than this cannot reach the limit with all the rest. */
 const NEAR_LIMIT = MAX_RDATA_OCTETS - 4096;

@@ -11,6 +11,7 @@ export type ZoneFaultKind =
   | "bad-ttl"
   | "not-proxiable"
   | "platform-address"
+  | "own-target"
   | "bad-comment"
   | "bad-tag"
   | "bad-record-setting"

@@ -60,7 +60,9 @@ export function matches(record: ZoneRecord, filter: RecordFilter): boolean {
 
 /** Filters and searches mean the text, not its quoting, its case or its spacing. */
 function contentText(content: string): string {
-  return plainText(content).trim().replaceAll(/\s+/g, " ");
+  const text = plainText(content);
+  // Part of a quoted text has a quote at one end alone.
+  return text.replaceAll(/^"|"$/g, "").trim().replaceAll(/\s+/g, " ");
 }
 
 function compare(text: string, { operator, value }: TextFilter): boolean {

@@ -90,8 +90,9 @@ function withOptions(record: ZoneRecord, fields: RecordFields, { zone, now }: Ru
   const ttl = proxied ? limits.AUTOMATIC_TTL : (fields.ttl ?? record.ttl);
   checkTtl(ttl, zoneSettingOf(zone.settings, "ttl_floor") as number);
   const { comment, commentModifiedAt, tags, tagsModifiedAt, settings } = record.extra ?? {};
-  const text = fields.comment === undefined ? comment : fields.comment || undefined;
-  const labels = fields.tags === undefined ? tags : fields.tags;
+  const text = fields.comment === undefined ? comment : fields.comment?.trim() || undefined;
+  // `name:` is `name`, said at length.
+  const labels = fields.tags?.map((tag) => tag.trim().replace(/:$/, "")) ?? tags;
   const flags = fields.settings === undefined ? settings : fields.settings;
   if (text !== undefined) checkComment(text);
   labels?.forEach(checkTag);
@@ -127,7 +128,7 @@ function checked(record: ZoneRecord, data: object, rules: Rules): ZoneRecord {
     throw new ZoneFault("platform-address", message, "/content");
   }
   if (record.type === "CNAME" && record.content === record.name) {
-    throw new ZoneFault("bad-name", "A CNAME cannot point to its own name", "/content");
+    throw new ZoneFault("own-target", "A CNAME cannot point to its own name", "/content");
   }
   const isApex = record.name === zone.name;
   if (isApex && record.type === "NS" && nameservers.includes(record.content)) {
@@ -168,14 +169,21 @@ function sameTags(a: readonly string[], b: readonly string[] | undefined): boole
   return b !== undefined && a.length === b.length && a.every((tag, i) => tag === b[i]);
 }
 
-const SETTINGS: ReadonlySet<string> = new Set(["ipv4_only", "ipv6_only", "flatten_cname"]);
+export const RECORD_SETTINGS: readonly string[] = ["ipv4_only", "ipv6_only", "flatten_cname"];
 
 function checkSettings({ extra, type }: ZoneRecord): void {
   for (const [name, value] of Object.entries(extra?.settings ?? {})) {
-    if (!SETTINGS.has(name)) {
+    if (!RECORD_SETTINGS.includes(name)) {
       throw new ZoneFault(
         "bad-record-setting",
         `There is no record setting "${shorten(name)}"`,
+        "/settings",
+      );
+    }
+    if (name !== "flatten_cname" && !["A", "AAAA", "CNAME"].includes(type)) {
+      throw new ZoneFault(
+        "bad-record-setting",
+        `${name} is for A, AAAA and CNAME records`,
         "/settings",
       );
     }

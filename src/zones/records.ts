@@ -170,19 +170,17 @@ export class Records {
   /** Brings the records back to what they were when the zone had this serial; itself a change. */
   revert(zoneId: string, serial: number, options: ChangeOptions): Promise<Changed<number>> {
     return this.change(zoneId, options, async (draft, rules) => {
-      if (serial > draft.zone.serial) {
-        const message = `The zone has not had the serial ${serial}; it is at ${draft.zone.serial}`;
+      const { serial: now, firstSerial } = draft.zone;
+      if (serial > now || serial < firstSerial) {
+        const message = `The zone never had the serial ${serial}; it began at ${firstSerial} and is at ${now}`;
         throw new ZoneFault("no-such-serial", message, "/serial");
       }
       const back = reversed(await this.#entriesAfter(draft.zone, serial));
-      const gone = back.flatMap(({ before, after }) => (after === null ? [before!] : []));
-      for (const record of gone.toSorted(byNeed).toReversed()) await draft.remove(record);
-      const changed = back.filter(({ before, after }) => before !== null && after !== null);
-      for (const { before, after } of changed) {
-        await draft.replace(before!, { ...after!, modifiedAt: rules.now });
-      }
-      const lost = back.flatMap(({ before, after }) => (before === null ? [after!] : []));
-      for (const record of lost.toSorted(byNeed)) {
+      // All out before any comes in: records may have changed places with each other.
+      const out = back.flatMap(({ before }) => (before === null ? [] : [before]));
+      for (const record of out.toSorted(byNeed).toReversed()) await draft.remove(record);
+      const into = back.flatMap(({ after }) => (after === null ? [] : [after]));
+      for (const record of into.toSorted(byNeed)) {
         await draft.add({ ...record, modifiedAt: rules.now });
       }
       return back.length;

@@ -32,6 +32,7 @@ export const zoneMigrations: readonly Migration[] = [
         settings ${text} NOT NULL,
         dns_settings ${text} NOT NULL,
         serial ${integer} NOT NULL,
+        first_serial ${integer} NOT NULL,
         records ${integer} NOT NULL,
         created_at ${integer} NOT NULL,
         modified_at ${integer} NOT NULL,
@@ -102,13 +103,14 @@ const zone = {
   settings: json<ZoneSettingValues>(),
   dnsSettings: json<DnsSettings>(),
   serial: integer,
+  firstSerial: integer,
   records: integer,
   createdAt: time,
   modifiedAt: time,
   activatedAt: maybe(time),
 };
 const ZONE = `id, number, account_id, name, status, type, paused, vanity_name_servers, settings,
-  dns_settings, serial, records, created_at, modified_at, activated_at`;
+  dns_settings, serial, first_serial, records, created_at, modified_at, activated_at`;
 
 export const zoneById = statement({
   sql: `SELECT ${ZONE} FROM zones WHERE id = :id`,
@@ -131,7 +133,7 @@ export const nextZoneNumber = statement({
 });
 export const addZone = statement({
   sql: `INSERT INTO zones (${ZONE}) VALUES (:id, :number, :accountId, :name, :status, :type, :paused,
-        :vanityNameServers, :settings, :dnsSettings, :serial, :records, :createdAt, :modifiedAt, :activatedAt)`,
+        :vanityNameServers, :settings, :dnsSettings, :serial, :firstSerial, :records, :createdAt, :modifiedAt, :activatedAt)`,
   takes: zone,
 });
 export const setZone = statement({

@@ -35,11 +35,16 @@ const securityHeader: ZoneSetting = {
       nosniff: false,
     },
   },
-  refuse: (value) =>
-    typeof (value as { strict_transport_security?: unknown } | null)?.strict_transport_security ===
-    "object"
-      ? null
-      : "must be an object with strict_transport_security",
+  refuse: (value) => {
+    const hsts = (value as { strict_transport_security?: unknown } | null)
+      ?.strict_transport_security;
+    if (typeof hsts !== "object" || hsts === null || Array.isArray(hsts)) {
+      return "must be an object with strict_transport_security";
+    }
+    const isRight = ([name, one]: [string, unknown]) =>
+      name === "max_age" ? Number.isInteger(one) && (one as number) >= 0 : typeof one === "boolean";
+    return Object.entries(hsts).every(isRight) ? null : "must have booleans, and a whole max_age";
+  },
 };
 
 /** By id, in the order they are listed. */

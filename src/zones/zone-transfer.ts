@@ -17,7 +17,7 @@ import type { Draft } from "./draft.ts";
 import { ZoneFault } from "./fault.ts";
 import { AUTOMATIC_TTL, MAX_TTL } from "./limits.ts";
 import { dataOf, typeOf, type ZoneRecord } from "./record.ts";
-import { newRecord, type RecordFields, type Rules } from "./record-input.ts";
+import { newRecord, RECORD_SETTINGS, type RecordFields, type Rules } from "./record-input.ts";
 import type { Zone } from "./zone.ts";
 
 export interface ImportResult {
@@ -84,8 +84,9 @@ function describe({ line, reason, text }: ZoneError): string {
 }
 
 /** The SOA, the apex's own name servers, and what another signer left. */
-function isOurs({ owner, type, data }: FileRecord, { zone, nameservers }: Rules): boolean {
-  if (type === "SOA" || SIGNERS_TYPES.has(type)) return true;
+function isOurs({ owner, type, data, comment }: FileRecord, { zone, nameservers }: Rules): boolean {
+  const isKept = comment !== null && comment.includes(`${TYPE_TAG}:`); // By an export of ours.
+  if (type === "SOA" || (SIGNERS_TYPES.has(type) && !isKept)) return true;
   if (type !== "NS" || owner.toLowerCase() !== `${zone.name}.`) return false;
   const { content } = recordType("NS")!.api.show(data);
   return nameservers.includes(content);
@@ -100,7 +101,7 @@ async function addFromFile(
   const { comment, tags } = parseTrailer(file.comment);
   const type = apiType(file, tags);
   const wanted = tags.find(({ name }) => name === "cf-proxied");
-  const flatten = tags.some(({ name }) => name === "cf-flatten-cname");
+  const has = (tag: string) => tags.some(({ name }) => name === tag);
   const fields: RecordFields = {
     type: type.type,
     name: file.owner,
@@ -110,7 +111,12 @@ async function addFromFile(
     proxied: type.proxiable && (wanted === undefined ? proxied : wanted.value === "true"),
     comment,
     tags: tags.filter(({ name }) => !name.startsWith("cf-")).map(tagText),
-    ...(flatten && { settings: { flatten_cname: true } }),
+    settings: Object.fromEntries(
+      RECORD_SETTINGS.filter((setting) => has(settingTag(setting))).map((setting) => [
+        setting,
+        true,
+      ]),
+    ),
   };
   const record = newRecord(fields, { id: randomId(), createdAt: rules.now }, rules);
   const there = await draft.recordsAt(record.name);
@@ -130,6 +136,11 @@ function tagText({ name, value }: Tag): string {
   return value === "" ? name : `${name}:${value}`;
 }
 
+/** `flatten_cname` is `cf-flatten-cname`, as the original exports it. */
+function settingTag(setting: string): string {
+  return `cf-${setting.replaceAll("_", "-")}`;
+}
+
 /** A line of the export, with the comment and the tags that bring the record back as it is. */
 export function exportLine(record: ZoneRecord): string {
   const { comment = null, tags = [], settings = {} } = record.extra ?? {};
@@ -141,7 +152,11 @@ export function exportLine(record: ZoneRecord): string {
   const ours: Tag[] = [
     ...(typeOf(record).wireType === record.type ? [] : [{ name: TYPE_TAG, value: record.type }]),
     ...(isHost ? [{ name: "cf-proxied", value: String(record.proxied) }] : []),
-    ...(settings["flatten_cname"] === true ? [{ name: "cf-flatten-cname", value: "" }] : []),
+    ...RECORD_SETTINGS.filter((setting) => settings[setting] === true).map((setting) => ({
+      name: settingTag(setting),
+      value: "",
+    })),
+    ...(record.type === "DNSKEY" ? [{ name: TYPE_TAG, value: record.type }] : []),
   ];
   const { name, ttl, type } = record;
   return printRecordLine(

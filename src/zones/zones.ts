@@ -58,6 +58,7 @@ export class Zones {
         settings: {},
         dnsSettings: defaultDnsSettings,
         serial: nextSerial(0, at),
+        firstSerial: nextSerial(0, at),
         records: 0,
         createdAt: at,
         modifiedAt: at,

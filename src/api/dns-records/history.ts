@@ -32,7 +32,7 @@ export const recordHistory = endpoint({
     for (let below = query.before_serial ?? zone.serial + 1; ;) {
       const stretch = await records.history(zone, below, STRETCH);
       found.push(...stretch.filter(wanted));
-      if (found.length >= query.per_page || stretch.length < STRETCH) break;
+      if (found.length > query.per_page || stretch.length < STRETCH) break;
       below = stretch.at(-1)!.serial;
     }
     const page = found.slice(0, query.per_page);

@@ -27,7 +27,15 @@ const fields = z.object({
   name: z.string().max(1_024).optional(),
   content: z.string().max(16_384).nullish(),
   data: z.record(z.string(), z.unknown()).nullish(),
-  priority: z.coerce.number().int().min(0).max(65_535).nullish(),
+  priority: z
+    .union([
+      z.number(),
+      z
+        .string()
+        .regex(/^\d{1,5}$/)
+        .transform(Number),
+    ])
+    .nullish(),
   ttl: z.number().int().nullish(),
   proxied,
   comment: z.string().nullish(),

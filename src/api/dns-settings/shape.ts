@@ -1,9 +1,23 @@
 /** A zone's DNS settings in the API's spelling. */
 import { z } from "zod";
+import { parseHost, withoutDot } from "#dns";
 import type { DnsSettings } from "#zones";
 
 const whole = (least: number, most: number) => z.number().int().min(least).max(most).optional();
-const host = z.string().max(253).nullable().optional();
+/** A name as the SOA has it, without its last dot. */
+const host = z
+  .string()
+  .max(253)
+  .transform((text, context) => {
+    try {
+      return withoutDot(parseHost(text));
+    } catch (error) {
+      context.addIssue({ code: "custom", message: (error as Error).message });
+      return z.NEVER;
+    }
+  })
+  .nullable()
+  .optional();
 
 export const dnsSettingsInput = z.object({
   flatten_all_cnames: z.boolean().optional(),

@@ -10,7 +10,9 @@ export const createZone = endpoint({
   permission: "signed-in", // The account is in the body, so the permission is checked below.
   body: newZoneInput,
   handle: async ({ identity, body }, { accounts, zones, nameservers }) => {
-    const accountId = body.accountId ?? (await accounts.ownersOf(identity))[0]?.id;
+    // Without a word it is the first account there was: octoDNS says none.
+    const owned = (await accounts.ownersOf(identity)).toSorted((a, b) => a.createdAt - b.createdAt);
+    const accountId = body.accountId ?? owned[0]?.id;
     if (accountId === undefined)
       throw new AccountFault("forbidden", "There is no account to add to");
     const account = await accounts.account(accountId);

@@ -4,6 +4,10 @@ import type { Account } from "#accounts";
 import type { Zone } from "#zones";
 import { showTime } from "../shapes.ts";
 
+const hostName = z
+  .string()
+  .regex(/^(?!.{254})(?:[a-z0-9_-]{1,63}\.)+[a-z0-9-]{1,63}\.?$/i, "is not a host name");
+
 const types = z.enum(["full", "partial", "secondary", "internal"]);
 
 export const newZoneInput = z
@@ -24,7 +28,7 @@ export const zoneInput = z
   .object({
     paused: z.boolean().optional(),
     type: types.optional(),
-    vanity_name_servers: z.array(z.string().max(253)).max(10).nullish(),
+    vanity_name_servers: z.array(hostName).max(10).nullish(),
   })
   .transform(({ paused, type, vanity_name_servers }) => ({
     ...(paused !== undefined && { paused }),
