@@ -2,6 +2,7 @@
 import { api } from "./api.ts";
 import { idle } from "./idle.ts";
 import { runBenches } from "./kit/command.ts";
+import { records } from "./records.ts";
 import { start } from "./start.ts";
 
-await runBenches([start, idle, api]);
+await runBenches([start, idle, api, records]);

@@ -1,10 +1,10 @@
 /** Accounts on both engines, from the first start to a token's last use. */
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import { type Database, migrate, openDatabase, statement, text } from "#db";
+import { bytes, type Database, migrate, openDatabase, statement, text } from "#db";
 import { WindowLimit } from "#kit/window-limit.ts";
 import { freshPostgresUrl, stopOwnPostgres } from "../../test/support/postgres.ts";
 import { Accounts } from "./accounts.ts";
@@ -20,6 +20,10 @@ import { type TokenInput, Tokens } from "./tokens.ts";
 const USER_READ = "8acbe5bb0d54464ab867149d7f7cf8ac";
 const LOCAL = "127.0.0.1";
 const QUOTA = 10;
+const sealedSecrets = statement({
+  sql: "SELECT sealed_secret FROM s3_keys",
+  gives: { secret: bytes },
+});
 
 const is = (kind: AccountFaultKind) => (error: unknown) =>
   error instanceof AccountFault && error.kind === kind;
@@ -133,6 +137,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
       const rows = [
         await dump("SELECT key_hash, details FROM users"),
         await dump("SELECT value_hash, policies FROM tokens"),
+        Buffer.from((await db.first(sealedSecrets({})))!.secret).toString("latin1"),
       ].join();
       for (const secret of [key, value, s3_secret_access_key])
         assert.equal(rows.includes(secret), false);
@@ -220,6 +225,18 @@ for (const engine of ["sqlite", "postgres"] as const) {
       await assert.rejects(guess("198.51.100.9"), is("unknown-key"));
     });
 
+    test("a burst of failed attempts is let through no further than a slow one", async () => {
+      const guesses = Array.from({ length: 60 }, (_, i) =>
+        use(`${"guess-".repeat(6)}${String(i).padStart(6, "0")}`, "198.51.100.77"),
+      );
+      const outcomes = await Promise.allSettled(guesses);
+      const told = outcomes.filter(
+        (one) => one.status === "rejected" && is("unknown-token")(one.reason),
+      );
+      assert.equal(told.length, QUOTA);
+      clock += 60_000;
+    });
+
     test("an account belongs to its members; a token to its owner's accounts", async () => {
       const { id: userId } = await admin();
       const { accounts } = node;
@@ -278,6 +295,9 @@ for (const engine of ["sqlite", "postgres"] as const) {
         dbs.map((on, i) => startNode(on, folders[i], "one key for all the nodes")),
       );
       assert.equal(nodes.filter(({ path }) => path !== null).length, 1);
+      const files = await Promise.all(folders.map((folder) => readdir(folder)));
+      const kept = files.filter((names) => names.includes("credentials.json"));
+      assert.equal(kept.length, 1, "keys that do not work are not kept");
       await Promise.all(dbs.map((on) => on[Symbol.asyncDispose]()));
       await Promise.all(folders.map((folder) => rm(folder, { recursive: true })));
     });

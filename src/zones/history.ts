@@ -10,15 +10,23 @@ export interface HistoryEntry {
   readonly changes: readonly RecordChange[];
 }
 
+/** Below this, packing takes longer than it saves. */
+const WORTH_PACKING = 2_048;
+/** What the first byte says of the rest. */
+const PLAIN = 0;
+const PACKED = 1;
+
 export function packChanges(changes: readonly RecordChange[]): Uint8Array {
-  return deflateRawSync(JSON.stringify(changes.map(({ before, after }) => [before, after])));
+  const json = Buffer.from(JSON.stringify(changes.map(({ before, after }) => [before, after])));
+  return json.length < WORTH_PACKING
+    ? Buffer.concat([Uint8Array.of(PLAIN), json])
+    : Buffer.concat([Uint8Array.of(PACKED), deflateRawSync(json)]);
 }
 
 export function unpackChanges(packed: Uint8Array): RecordChange[] {
-  const pairs = JSON.parse(inflateRawSync(packed).toString()) as [
-    RecordChange["before"],
-    RecordChange["after"],
-  ][];
+  const body = Buffer.from(packed.subarray(1));
+  const json = packed[0] === PLAIN ? body : inflateRawSync(body);
+  const pairs = JSON.parse(json.toString()) as [RecordChange["before"], RecordChange["after"]][];
   return pairs.map(([before, after]) => ({ before, after }));
 }
 

@@ -214,8 +214,9 @@ export class Records {
       }
     }
     if (steps.length > 0) {
-      const guard = mustChangeOne(rows.setZone({ ...zone, seen: before.serial }));
-      await db.write(guard, ...steps);
+      const { id, serial, records, modifiedAt } = zone;
+      const move = rows.moveZone({ id, serial, records, modifiedAt, seen: before.serial });
+      await db.write(mustChangeOne(move), ...steps);
     }
     return outcomes;
   }

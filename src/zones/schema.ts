@@ -156,6 +156,12 @@ export const setZone = statement({
     seen: integer,
   },
 });
+/** The zone after a change of its records: the rest of its row stays. */
+export const moveZone = statement({
+  sql: `UPDATE zones SET serial = :serial, records = :records, modified_at = :modifiedAt
+        WHERE id = :id AND serial = :seen`,
+  takes: { id: text, serial: integer, records: integer, modifiedAt: time, seen: integer },
+});
 export const removeZone = statement({
   sql: "DELETE FROM zones WHERE id = :id",
   takes: { id: text },

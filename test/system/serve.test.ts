@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { Agent, get } from "node:http";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -136,6 +137,25 @@ suite("a stop", () => {
     });
   }
 
+  test("answers what clients have sent on connections that they keep", async () => {
+    await using server = await startServer();
+    const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+    const seen = { answers: 0 };
+    const client = async (): Promise<void> => {
+      for (;;) {
+        const outcome = await ask(`${server.origin}/healthz`, agent);
+        if (outcome === "ECONNREFUSED") return;
+        assert.equal(outcome, 200, "no request that was sent is lost");
+        seen.answers++;
+      }
+    };
+    const clients = Array.from({ length: 16 }, client);
+    while (seen.answers < 200) await new Promise(setImmediate);
+    assert.equal(await server.end(), 0);
+    await Promise.all(clients);
+    agent.destroy();
+  });
+
   test("does not wait for ever: what hangs is cut after drain_seconds", async () => {
     await using server = await startServer({ env: { SELVEDGE_LIMITS_DRAIN_SECONDS: "1" } });
     const socket = connect(Number(new URL(server.origin).port), "127.0.0.1");
@@ -147,6 +167,15 @@ suite("a stop", () => {
     assert.ok(performance.now() - began < 5_000);
   });
 });
+
+/** The status of an answer, or the code of what went wrong. */
+function ask(url: string, agent: Agent): Promise<number | string | undefined> {
+  return new Promise((resolve) => {
+    get(url, { agent }, (response) => {
+      response.resume().on("end", () => resolve(response.statusCode));
+    }).on("error", (error: NodeJS.ErrnoException) => resolve(error.code));
+  });
+}
 
 /** Resolves once nobody listens any more. */
 async function refused(port: number): Promise<void> {
@@ -246,8 +275,15 @@ suite("a start that cannot be ends with one sentence", () => {
     await once(holder, "listening");
     const { port } = holder.address() as { port: number };
     const data = await mkdtemp(join(tmpdir(), "selvedge-test-"));
-    const { code, stderr } = await run(["serve", "--data", data, "--api", `127.0.0.1:${port}`]);
+    const { code, stdout, stderr } = await run([
+      "serve",
+      "--data",
+      data,
+      "--api",
+      `127.0.0.1:${port}`,
+    ]);
     assert.equal(code, 1);
+    assert.match(stdout, /"event":"first start"/, "the keys exist, and it is said where");
     assert.match(
       stderr,
       new RegExp(
