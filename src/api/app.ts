@@ -44,7 +44,7 @@ export function apiDoor(options: ApiOptions): ApiDoor {
       const match = router.match(path);
       const call = { request, path, query, params: match?.params ?? {}, actor: null, headers: {} };
       const reply = await answer(call, match, requestId, log);
-      sendReply(response, reply, { "X-Request-Id": requestId, ...call.headers });
+      sendReply(response, reply, { ...call.headers, "X-Request-Id": requestId });
       observe(call, match?.path ?? "none", reply, requestId, performance.now() - began);
     } catch (cause) {
       log.error("answer failed", { request_id: requestId, cause });

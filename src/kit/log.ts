@@ -17,7 +17,7 @@ export interface LogOptions {
 /** Lines wait at most this long, so that a busy server writes many with one system call. */
 const FLUSH_MS = 20;
 /** More waiting text than this is written at once. */
-const FLUSH_CHARACTERS = 64 * 1024;
+const FLUSH_CHARACTERS = 16 * 1024;
 
 /** A field with one of these words in its name never shows its value. */
 const SECRET_NAME = /key$|secret|password|token$|authorization|cookie|credential/i;
@@ -154,11 +154,20 @@ function prettyLine(time: string, level: LogLevel, event: string, fields: Fields
   return `${[when, event, ...rest].join(" ")}\n`;
 }
 
+/** A reader that is slower than the log is waited for this long, and then loses lines. */
+const MAX_WAIT_MS = 200;
+
 function writeToStandardError(lines: string): void {
-  try {
-    writeSync(2, lines);
-  } catch (error) {
-    // A reader that is slow or gone must not take the server down; the lines are lost.
-    if (!["EAGAIN", "EPIPE"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  const bytes = Buffer.from(lines);
+  const deadline = Date.now() + MAX_WAIT_MS;
+  for (let at = 0; at < bytes.length && Date.now() < deadline;) {
+    try {
+      at += writeSync(2, bytes, at);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      // A full pipe is tried again; a reader that is gone must not take the server down.
+      if (code === "EPIPE") return;
+      if (code !== "EAGAIN") throw error;
+    }
   }
 }
