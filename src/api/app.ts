@@ -42,9 +42,16 @@ export function apiDoor(options: ApiOptions): ApiDoor {
     try {
       const { path, query } = splitUrl(request.url ?? "/");
       const match = router.match(path);
-      const call = { request, path, query, params: match?.params ?? {}, actor: null, headers: {} };
+      const call = {
+        request,
+        path,
+        query,
+        params: match?.params ?? {},
+        actor: null,
+        headers: null,
+      };
       const reply = await answer(call, match, requestId, log);
-      sendReply(response, reply, { ...call.headers, "X-Request-Id": requestId });
+      sendReply(response, reply, requestId, call.headers);
       observe(call, match?.path ?? "none", reply, requestId, performance.now() - began);
     } catch (cause) {
       log.error("answer failed", { request_id: requestId, cause });

@@ -30,7 +30,7 @@ export interface ApiCall {
   /** Who asks, once that is known; for the log. */
   actor: string | null;
   /** What the answer carries, whichever it is. */
-  headers: Readonly<Record<string, string>>;
+  headers: Readonly<Record<string, string>> | null;
 }
 
 const ID = /^[0-9a-f]{32}$/;

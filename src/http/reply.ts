@@ -11,24 +11,26 @@ export interface Reply {
   readonly closes?: boolean;
 }
 
+/** `also` are headers of the connection or the caller, beside those of the answer itself. */
 export function sendReply(
   response: ServerResponse,
   reply: Reply,
-  common: Readonly<Record<string, string>>,
+  requestId: string,
+  also: Readonly<Record<string, string>> | null = null,
 ): void {
   const { status, type, body, headers } = reply;
   // The client may have gone, or been refused, while the answer was made.
   if (response.destroyed || response.headersSent || response.socket?.writableEnded === true) return;
   if (reply.closes === true) {
+    const common = { "X-Request-Id": requestId, ...also };
     inTurn(response, (socket) => refuse(socket, reply, common));
     return;
   }
   const bytes = Buffer.byteLength(body);
-  // A flat list is what Node turns headers into; given as one, it need not.
-  const list = ["Content-Type", type, "Content-Length", String(bytes)];
-  for (const name in common) list.push(name, common[name]!);
-  for (const name in headers) list.push(name, headers[name]!);
-  response.writeHead(status, list);
+  const all = { "Content-Type": type, "Content-Length": bytes, "X-Request-Id": requestId };
+  if (also !== null) Object.assign(all, also);
+  if (headers !== undefined) Object.assign(all, headers);
+  response.writeHead(status, all);
   // A byte a character is plain ASCII, and Node writes that faster when told so.
   response.end(body, bytes === body.length ? "latin1" : "utf8");
 }
