@@ -7,6 +7,9 @@ import { globSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { SHARED_SERVER, startPostgres } from "./support/postgres.ts";
 
+/** Several times what all the tests take on two slow cores. */
+const PATIENCE_MS = 20 * 60_000;
+
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 const files = process.argv.slice(2);
@@ -20,14 +23,20 @@ await using postgres = await startPostgres();
 process.exitCode = await runTests(files, postgres.socketDir);
 
 function runTests(paths: readonly string[], socketDir: string): Promise<number> {
-  const child = spawn(
-    process.execPath,
-    ["--test", "--test-timeout=120000", "--test-force-exit", ...paths],
-    {
-      cwd: ROOT,
-      stdio: "inherit",
-      env: { ...process.env, [SHARED_SERVER]: socketDir },
-    },
-  );
-  return new Promise((resolve) => child.on("exit", (code) => resolve(code ?? 1)));
+  const child = spawn(process.execPath, ["--test", "--test-timeout=120000", ...paths], {
+    cwd: ROOT,
+    stdio: "inherit",
+    env: { ...process.env, [SHARED_SERVER]: socketDir },
+  });
+  // Not --test-force-exit: it ends a file before all of its results are out.
+  const late = setTimeout(() => {
+    console.error("The tests do not end: something that one of them started still runs.");
+    child.kill();
+  }, PATIENCE_MS);
+  return new Promise((resolve) => {
+    child.on("exit", (code) => {
+      clearTimeout(late);
+      resolve(code ?? 1);
+    });
+  });
 }
