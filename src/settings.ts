@@ -154,7 +154,7 @@ export const settings = {
     "N",
     0,
     read.integer(0, 1_000_000_000),
-    "API requests of one identity in a window; 0 is no limit",
+    "API requests of one user, key and tokens together, in a window; 0 is no limit",
   ),
   "limits.request_window_seconds": key("SECONDS", 5 * MINUTE, read.integer(1, DAY), "that window"),
   "limits.tokens_per_owner": key(

@@ -91,6 +91,19 @@ const id: Column<string> = {
   decode: (value) => Buffer.from(value as Uint8Array).toString("hex"),
 };
 
+/** What of a zone's row a change may touch. */
+const changeable = {
+  status: word<ZoneStatus>(),
+  type: word<ZoneType>(),
+  paused: boolean,
+  vanityNameServers: json<readonly string[]>(),
+  settings: json<ZoneSettingValues>(),
+  dnsSettings: json<DnsSettings>(),
+  serial: integer,
+  records: integer,
+  modifiedAt: time,
+  activatedAt: maybe(time),
+};
 const zone = {
   id: text,
   number: integer,
@@ -141,20 +154,7 @@ export const setZone = statement({
         vanity_name_servers = :vanityNameServers, dns_settings = :dnsSettings, serial = :serial,
         records = :records, modified_at = :modifiedAt, activated_at = :activatedAt
         WHERE id = :id AND serial = :seen`,
-  takes: {
-    id: text,
-    status: word<ZoneStatus>(),
-    type: word<ZoneType>(),
-    paused: boolean,
-    vanityNameServers: json<readonly string[]>(),
-    settings: json<ZoneSettingValues>(),
-    dnsSettings: json<DnsSettings>(),
-    serial: integer,
-    records: integer,
-    modifiedAt: time,
-    activatedAt: maybe(time),
-    seen: integer,
-  },
+  takes: { ...changeable, id: text, seen: integer },
 });
 /** The zone after a change of its records: the rest of its row stays. */
 export const moveZone = statement({
