@@ -1,8 +1,9 @@
 /** Runs the benches: `node bench/run.ts [name…]`, see `--help`. A new one is a file and a line here. */
 import { api } from "./api.ts";
+import { dns } from "./dns.ts";
 import { idle } from "./idle.ts";
 import { runBenches } from "./kit/command.ts";
 import { records } from "./records.ts";
 import { start } from "./start.ts";
 
-await runBenches([start, idle, api, records]);
+await runBenches([start, idle, api, records, dns]);

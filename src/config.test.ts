@@ -55,3 +55,18 @@ test("a config file that is named must be there", () => {
     /Cannot read the config file \/nowhere\/server\.toml: there is no such file\./,
   );
 });
+
+test("a certificate for DNS over TLS and its key are given together or not at all", () => {
+  assert.equal(config().dns.certificate, null);
+  const environment = {
+    SELVEDGE_DNS_TLS_CERTIFICATE: "/etc/a.crt",
+    SELVEDGE_DNS_TLS_KEY: "/etc/a.key",
+  };
+  assert.deepEqual(config({ environment }).dns.certificate, {
+    certificate: "/etc/a.crt",
+    key: "/etc/a.key",
+  });
+  assert.throws(() => config({ environment: { SELVEDGE_DNS_TLS_KEY: "/etc/a.key" } }), {
+    message: "Cannot use dns_tls_key without dns_tls_certificate.",
+  });
+});

@@ -25,6 +25,16 @@ export interface Config {
     readonly edgeTls: HostPort | null;
   };
   readonly dnsThreads: number;
+  readonly dns: {
+    readonly identity: string | null;
+    readonly version: string | null;
+    readonly exempt: readonly string[];
+    readonly rates: { readonly answers: number; readonly others: number };
+    readonly connections: number;
+    readonly connectionsPerSource: number;
+    /** Files for DNS over TLS; null has a certificate made. */
+    readonly certificate: { readonly certificate: string; readonly key: string } | null;
+  };
   readonly databaseUrl: string;
   readonly blobsUrl: string;
   readonly log: { readonly format: LogFormat; readonly level: Given["log_level"] };
@@ -75,6 +85,18 @@ export function readConfig(sources: ConfigSources): Config {
       edgeTls: given.edge_tls,
     },
     dnsThreads: given.dns_threads,
+    dns: {
+      identity: given["dns.identity"],
+      version: given["dns.version"],
+      exempt: given["dns.exempt"],
+      rates: {
+        answers: given["limits.dns_answers_per_second"],
+        others: given["limits.dns_errors_per_second"],
+      },
+      connections: given["limits.dns_connections"],
+      connectionsPerSource: given["limits.dns_connections_per_source"],
+      certificate: dnsCertificateOf(given),
+    },
     databaseUrl: given.database,
     blobsUrl: given.blobs,
     log: { format: given.log === "auto" ? auto : given.log, level: given.log_level },
@@ -99,6 +121,15 @@ export function readConfig(sources: ConfigSources): Config {
     secretKey: environment[`${PREFIX}SECRET_KEY`] || null,
     warnings: strangeVariables(environment),
   };
+}
+
+/** A certificate is of no use without its key, nor the key without it. */
+function dnsCertificateOf({ dns_tls_certificate: certificate, dns_tls_key: key }: Given) {
+  if (certificate !== null && key !== null)
+    return { certificate: resolve(certificate), key: resolve(key) };
+  if (certificate === null && key === null) return null;
+  const [given, missing] = key === null ? ["certificate", "key"] : ["key", "certificate"];
+  throw new SettingsFault(`Cannot use dns_tls_${given} without dns_tls_${missing}.`);
 }
 
 function httpLimitsOf(given: Given): HttpLimits {

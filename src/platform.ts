@@ -1,4 +1,5 @@
 /** Builds every part from the config and starts it. */
+import { hkdfSync } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { isIP } from "node:net";
 import {
@@ -21,6 +22,7 @@ import { Metrics } from "#kit/metrics.ts";
 import { addProcessMetrics } from "#kit/process-metrics.ts";
 import { randomId } from "#kit/random.ts";
 import { WindowLimit } from "#kit/window-limit.ts";
+import { dohHandler, type Nameserver, startNameserver } from "#nameserver";
 import { Records, zoneMigrations, Zones } from "#zones";
 import type { Config } from "./config.ts";
 
@@ -31,6 +33,9 @@ export interface Platform extends AsyncDisposable {
 
 /** Addresses and identities that limits remember; each takes some hundred bytes. */
 const LIMIT_KEYS = 100_000;
+
+/** The key of SipHash. */
+const COOKIE_SECRET_OCTETS = 16;
 
 export async function startPlatform(
   config: Config,
@@ -92,8 +97,15 @@ export async function startPlatform(
     nameservers: config.nameservers,
   });
 
-  const trustedProxies = config.trustedProxies.length > 0 ? ranges(config.trustedProxies) : null;
   const doors: Record<string, string> = {};
+  const nameserver = await startDns(config, { zones, records, sealKey, log, metrics, now });
+  if (nameserver !== null) {
+    started.use(nameserver);
+    doors["dns"] = printHostPort(nameserver.address);
+    if (nameserver.tlsAddress !== null) doors["dns_tls"] = printHostPort(nameserver.tlsAddress);
+  }
+
+  const trustedProxies = config.trustedProxies.length > 0 ? ranges(config.trustedProxies) : null;
   if (config.listen.api !== null) {
     const turnedAway = metrics.counter(
       "selvedge_api_connections_refused_total",
@@ -122,6 +134,7 @@ export async function startPlatform(
           trustedProxies,
           requestLimit: limitOf(config.requests),
           checkReady: () => db.ping(),
+          dnsQuery: nameserver && dohHandler({ respond: nameserver.respond, trustedProxies }),
         }),
         onTurnedAway: () => turnedAway.count(),
       }),
@@ -135,6 +148,38 @@ export async function startPlatform(
   }
   const all = started.move(); // All is up: the caller now holds the whole stack.
   return { doors, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+interface DnsParts {
+  readonly zones: Zones;
+  readonly records: Records;
+  readonly sealKey: Uint8Array;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+}
+
+async function startDns(
+  config: Config,
+  { sealKey, log, ...parts }: DnsParts,
+): Promise<Nameserver | null> {
+  const { listen, dns, nameservers, resolvers, dnsThreads } = config;
+  if (listen.dns === null) return null;
+  return startNameserver({
+    ...parts,
+    ...dns,
+    log: log.with({ door: "dns" }),
+    address: listen.dns,
+    tlsAddress: listen.dnsTls,
+    dataDir: config.dataDir,
+    threads: dnsThreads,
+    facts: { nameservers, edgeAddresses: edgeAddresses(config), edgeProtocols: ["h2"] },
+    resolvers,
+    // All nodes of an installation share the key, and so the cookies that it makes.
+    cookieSecret: new Uint8Array(
+      hkdfSync("sha256", sealKey, "", "dns cookies", COOKIE_SECRET_OCTETS),
+    ),
+  });
 }
 
 async function makeDataFolder(path: string): Promise<void> {

@@ -88,6 +88,26 @@ export const settings = {
     read.listOf(read.serverAddress),
     "for flattening and origins; the system's when empty",
   ),
+  dns_tls_certificate: key(
+    "FILE",
+    "off",
+    read.textOrOff,
+    "for DNS over TLS, in PEM, with its chain; off is one of its own in the data folder",
+  ),
+  dns_tls_key: key("FILE", "off", read.textOrOff, "the key of that certificate, in PEM"),
+  "dns.identity": key(
+    "TEXT",
+    "off",
+    read.textOrOff,
+    "what NSID and hostname.bind tell of this node",
+  ),
+  "dns.version": key("TEXT", "off", read.textOrOff, "what version.bind tells"),
+  "dns.exempt": key(
+    "RANGES",
+    ["127.0.0.0/8", "::1"],
+    read.listOf(read.addressRange),
+    "clients of DNS without rate and connection limits",
+  ),
   trusted_proxies: key(
     "RANGES",
     [],
@@ -140,6 +160,30 @@ export const settings = {
   "limits.connections_per_source": key(
     "N",
     1_000,
+    read.integer(1, 1_000_000),
+    "of these, from one address (IPv6: one /64)",
+  ),
+  "limits.dns_answers_per_second": key(
+    "N",
+    100,
+    read.integer(0, 1_000_000),
+    "over UDP to one network (/24, /56) for one name; 0 is no limit",
+  ),
+  "limits.dns_errors_per_second": key(
+    "N",
+    20,
+    read.integer(0, 1_000_000),
+    "the same for errors, referrals and names that do not exist",
+  ),
+  "limits.dns_connections": key(
+    "N",
+    2_000,
+    read.integer(1, 1_000_000),
+    "open DNS connections over TCP and TLS",
+  ),
+  "limits.dns_connections_per_source": key(
+    "N",
+    20,
     read.integer(1, 1_000_000),
     "of these, from one address (IPv6: one /64)",
   ),

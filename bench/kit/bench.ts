@@ -11,7 +11,17 @@ export interface Bench {
   readonly pinned: boolean;
   /** What else the figures depend on; goes into the results as it stands. */
   readonly parameters: Readonly<Record<string, string | number>>;
+  /** Options of its own on the command line, by their names without the dashes. */
+  readonly flags?: Readonly<Record<string, Flag>>;
   run(context: BenchContext): Promise<readonly Row[]>;
+}
+
+export interface Flag {
+  /** What stands for its value in the help; without it the flag is there or not. */
+  readonly value?: string;
+  readonly help: string;
+  /** Throws unless the value can be taken, before anything is run. */
+  check?(value: string): void;
 }
 
 export interface BenchContext {
@@ -20,6 +30,8 @@ export interface BenchContext {
   /** Null when nothing can or should be pinned. */
   readonly cores: Cores | null;
   readonly leftovers: Leftovers;
+  /** The flags that were given, with their values; true for one that takes none. */
+  readonly flags: Readonly<Record<string, string | true>>;
   /** Tells the person who waits what is going on. */
   readonly note: (text: string) => void;
 }
@@ -64,4 +76,5 @@ export interface Condition {
 export type Aim = { readonly text: string; readonly key: string } & (
   | { readonly below: number }
   | { readonly ratioAtLeast: number }
+  | { readonly ratioAtMost: number }
 );

@@ -1,6 +1,6 @@
 /** The command line of the benches. */
 import { parseArgs } from "node:util";
-import type { Bench } from "./bench.ts";
+import type { Bench, Flag } from "./bench.ts";
 import { type Cores, chooseCores } from "./cores.ts";
 import { Leftovers } from "./leftovers.ts";
 import { describeMachine } from "./machine.ts";
@@ -19,6 +19,7 @@ interface Options {
   readonly seconds: number | null;
   readonly rounds: number | null;
   readonly json: boolean;
+  readonly flags: Readonly<Record<string, string | true>>;
 }
 
 /** Reads the arguments and runs the benches they name. */
@@ -52,6 +53,7 @@ async function runBench(bench: Bench, options: Options, leftovers: Leftovers): P
     seconds: seconds ?? 0,
     cores: typeof pinned === "string" ? null : pinned,
     leftovers,
+    flags: options.flags,
     note: options.json ? () => {} : (text) => console.error(`… ${bench.name}: ${text}`),
   });
   return reportOf(bench, rows, { date, machine, pinned, rounds, seconds });
@@ -67,9 +69,11 @@ function optionsOrExit(all: readonly Bench[]): Options {
 }
 
 function readOptions(all: readonly Bench[]): Options {
+  const flags = flagsOf(all);
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
+      ...flagTypes(flags),
       seconds: { type: "string" },
       rounds: { type: "string" },
       json: { type: "boolean", default: false },
@@ -85,7 +89,31 @@ function readOptions(all: readonly Bench[]): Options {
     seconds: numberOf("--seconds", values.seconds, MAX_SECONDS),
     rounds: numberOf("--rounds", values.rounds, MAX_ROUNDS),
     json: values.json,
+    flags: givenFlags(flags, values),
   };
+}
+
+function flagsOf(all: readonly Bench[]): [string, Flag][] {
+  return all.flatMap((bench) => Object.entries(bench.flags ?? {}));
+}
+
+function flagTypes(flags: readonly [string, Flag][]): Record<string, { type: FlagType }> {
+  const type = ({ value }: Flag): FlagType => (value === undefined ? "boolean" : "string");
+  return Object.fromEntries(flags.map(([name, flag]) => [name, { type: type(flag) }]));
+}
+
+type FlagType = "boolean" | "string";
+
+function givenFlags(flags: readonly [string, Flag][], values: object): Options["flags"] {
+  const given: Record<string, string | true> = {};
+  for (const [name, flag] of flags) {
+    // One that takes no value is true or not there: nothing gives it a default.
+    const value = (values as Record<string, string | true | undefined>)[name];
+    if (value === undefined) continue;
+    if (value !== true) flag.check?.(value);
+    given[name] = value;
+  }
+  return given;
 }
 
 function exitWith(text: string): never {
@@ -118,11 +146,22 @@ Measures our server and a peer in turns; without a name, everything there is:
 ${list(all).replaceAll(/^/gm, "  ")}
 
 Options:
-  --rounds N    how often each is measured
-  --seconds N   length of a measured interval, where there is one
-  --json        print the results as JSON and nothing else
-  --list        list the benches
-  -h, --help    show this text
+  --rounds N      how often each is measured
+  --seconds N     length of a measured interval, where there is one
+${helpOfFlags(all)}  --json          print the results as JSON and nothing else
+  --list          list the benches
+  -h, --help      show this text
 
 Results are also written to bench/results/<name>.json.`;
+}
+
+function helpOfFlags(all: readonly Bench[]): string {
+  return all
+    .flatMap((bench) =>
+      Object.entries(bench.flags ?? {}).map(([name, { value, help }]) => {
+        const flag = `--${name}${value === undefined ? "" : ` ${value}`}`;
+        return `  ${flag.padEnd(15)} ${bench.name}: ${help}\n`;
+      }),
+    )
+    .join("");
 }

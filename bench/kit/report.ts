@@ -1,7 +1,7 @@
 /** Shows results as a table, and keeps them as JSON. */
 import { mkdir, writeFile } from "node:fs/promises";
 import type { Cores } from "./cores.ts";
-import type { Bench, Row } from "./bench.ts";
+import type { Bench, Row, ShownFigure } from "./bench.ts";
 import type { Machine } from "./machine.ts";
 import { type Ratio, summarize, type SummarizedRow } from "./summary.ts";
 
@@ -48,7 +48,7 @@ export function printReport({ bench, summary, machine, pinned, parameters, rows 
     `${bench}: ${summary}`,
     `  ${cores} cores, ${cpu}, Node ${node}, load before ${loadBefore}; ${printPinned(pinned)}`,
     `  ${set.map(([key, value]) => `${key} ${value}`).join(", ")}`,
-    ...rows.flatMap((row) => ["", ...printRow(row)]),
+    ...groupsOf(rows).flatMap((group) => ["", ...printGroup(group)]),
     "",
   ].join("\n");
 }
@@ -59,18 +59,42 @@ function printPinned(pinned: Cores | string): string {
     : `server on core ${pinned.server}, generator on core ${pinned.load}`;
 }
 
-function printRow(row: SummarizedRow): string[] {
-  const { name, names, shown, medians, ratios, aims, doubts } = row;
-  const figures = shown.map(({ key, label, digits }) => [
-    label,
-    print(medians.ours[key]!, digits),
-    print(medians.peer[key]!, digits),
-    ...printRatio(ratios[key]!),
+/** Rows of one name that follow each other are one table, with the peers side by side. */
+function groupsOf(rows: readonly SummarizedRow[]): SummarizedRow[][] {
+  const groups: SummarizedRow[][] = [];
+  for (const row of rows) {
+    const last = groups.at(-1);
+    if (last?.[0]!.name === row.name) last.push(row);
+    else groups.push([row]);
+  }
+  return groups;
+}
+
+function printGroup(rows: readonly SummarizedRow[]): string[] {
+  const [first] = rows as [SummarizedRow];
+  const alone = rows.length === 1;
+  const cells = ({ medians, ratios }: SummarizedRow, { key, digits }: ShownFigure) => {
+    const [ratio, range] = printRatio(ratios[key]!);
+    // The ranges of many peers would not fit on a line; they are in the file.
+    return [print(medians.peer[key]!, digits), ratio, ...(alone ? [range] : [])];
+  };
+  const heads = rows.flatMap(({ names }) => [
+    names.peer,
+    "ratio",
+    ...(alone ? ["of single rounds"] : []),
   ]);
+  const figures = first.shown.map((figure) => [
+    figure.label,
+    print(first.medians.ours[figure.key]!, figure.digits),
+    ...rows.flatMap((row) => cells(row, figure)),
+  ]);
+  const to = ({ names }: SummarizedRow) => (alone ? "" : `${names.peer}: `);
   return [
-    ...table([[name, names.ours, names.peer, "ratio", "of single rounds"], ...figures]),
-    ...aims.map(({ text, verdict }) => `  aim: ${text}: ${verdict.toUpperCase()}`),
-    ...doubts.map((doubt) => `  doubt: ${doubt}`),
+    ...table([[first.name, first.names.ours, ...heads], ...figures]),
+    ...rows.flatMap((row) =>
+      row.aims.map(({ text, verdict }) => `  aim: ${to(row)}${text}: ${verdict.toUpperCase()}`),
+    ),
+    ...rows.flatMap((row) => row.doubts.map((doubt) => `  doubt: ${to(row)}${doubt}`)),
   ];
 }
 
@@ -81,6 +105,7 @@ function printRatio({ median, least, greatest }: Ratio): [string, string] {
 }
 
 function print(value: number, digits: number): string {
+  if (!Number.isFinite(value)) return "-";
   return value.toLocaleString("en", {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,

@@ -68,7 +68,7 @@ function holds({ key, atLeast }: Condition, { ours, peer }: Pair<Figures>): bool
 }
 
 function isMet(aim: Aim, medians: Pair<Figures>, ratios: Readonly<Record<string, Ratio>>): boolean {
-  return "below" in aim
-    ? medians.ours[aim.key]! < aim.below
-    : ratios[aim.key]!.median >= aim.ratioAtLeast;
+  if ("below" in aim) return medians.ours[aim.key]! < aim.below;
+  const ratio = ratios[aim.key]!.median;
+  return "ratioAtLeast" in aim ? ratio >= aim.ratioAtLeast : ratio <= aim.ratioAtMost;
 }

@@ -17,11 +17,15 @@ import { healthRoutes, type HealthOptions } from "./health.ts";
 import { describeApi } from "./openapi.ts";
 import { type ApiCall, perform, type PerformOptions } from "./perform.ts";
 
-export type ApiOptions = HealthOptions & PerformOptions;
+export interface ApiOptions extends HealthOptions, PerformOptions {
+  /** DNS over HTTPS, which shares this listener; null without a nameserver. */
+  readonly dnsQuery: Handler | null;
+}
 
 type Handler = (call: ApiCall) => Reply | Promise<Reply>;
 
 const BASE = "/client/v4";
+const DNS_QUERY = "/dns-query";
 const JSON_TYPE = "application/json";
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -72,6 +76,9 @@ function routes(options: ApiOptions): Router<Handler> {
   const router = new Router<Handler>();
   for (const [path, handler] of Object.entries(healthRoutes(options)))
     router.add("GET", path, handler);
+  if (options.dnsQuery !== null) {
+    for (const method of ["GET", "POST"]) router.add(method, DNS_QUERY, options.dnsQuery);
+  }
   const description = JSON.stringify(describeApi(endpoints, BASE));
   router.add("GET", `${BASE}/openapi.json`, () => ({
     status: 200,

@@ -4,8 +4,16 @@ import { Answer, type ResultInfo } from "./envelope.ts";
 
 /** RFC 3339 in UTC, without zeros at the end of the fraction: `…:02.38Z`, `…:02Z`. */
 export function showTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace(/\.?0*Z$/, "Z");
+  if (milliseconds !== lastTime) {
+    lastTime = milliseconds;
+    lastShown = new Date(milliseconds).toISOString().replace(/\.?0*Z$/, "Z");
+  }
+  return lastShown;
 }
+
+/** Lists show the same moment again and again: made and modified, and all that came together. */
+let lastTime = Number.NaN;
+let lastShown = "";
 
 /** The end of the year 9999: what RFC 3339 can show. */
 const LAST_TIME = Date.UTC(10_000, 0) - 1;

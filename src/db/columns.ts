@@ -15,15 +15,15 @@ export const text: Column<string> = {
   },
 };
 
-/** Whole numbers within 2^53. PostgreSQL's driver gives BIGINT as text. */
+/** Whole numbers within 2^53. */
 export const integer: Column<number> = {
   encode: (value) => {
     assert(Number.isSafeInteger(value));
     return value;
   },
   decode: (value) => {
-    assert(value !== null);
-    return Number(value);
+    assert(typeof value === "number");
+    return value;
   },
 };
 

@@ -5,7 +5,7 @@ import { bytes, integer, json, maybe, text } from "./columns.ts";
 import { type Database, isDatabaseFault } from "./database.ts";
 import { acquireLease, releaseLease, whileHeld } from "./lease.ts";
 import { type Migration, migrate } from "./migrate.ts";
-import { mustChangeOne, statement } from "./statement.ts";
+import { mustChangeOne, scanStatement, statement } from "./statement.ts";
 
 const schema: Migration = {
   part: "contract",
@@ -32,6 +32,10 @@ const remove = statement({
   sql: "DELETE FROM things WHERE name = :name RETURNING size",
   takes: { name: text },
   gives: { size: integer },
+});
+const everything = scanStatement<readonly [name: string, size: number, note: string | null]>()({
+  sql: "SELECT name, size, note FROM things WHERE size >= :least ORDER BY name",
+  takes: { least: integer },
 });
 const clear = statement({ sql: "DELETE FROM things" });
 
@@ -149,6 +153,36 @@ export function databaseContract(name: string, makeEngine: () => Promise<Engine>
         await other.write(thing(`seen${i}`));
         assert.equal((await db.all(names({}))).length, i + 1);
       }
+    });
+
+    test("a scan gives every row of the moment it began, in stretches and as plain arrays", async () => {
+      await db.write(clear({}));
+      const nameOf = (i: number) => `n${String(i).padStart(5, "0")}`;
+      await db.write(...Array.from({ length: 10_000 }, (_, i) => thing(nameOf(i), i)));
+      const scanned: (readonly [string, number, string | null])[] = [];
+      let stretches = 0;
+      for await (const stretch of db.scan(everything({ least: 1 }))) {
+        if (stretches++ === 0) {
+          await db.write(thing("z"));
+          assert.equal((await db.all(names({}))).length, 10_001, "other reads are of now");
+        }
+        scanned.push(...stretch);
+      }
+      assert.ok(stretches > 1);
+      assert.deepEqual(
+        scanned,
+        Array.from({ length: 9_999 }, (_, i) => [nameOf(i + 1), i + 1, null]),
+      );
+    });
+
+    test("a scan that is left, or fails, leaves nothing behind", async () => {
+      const broken = scanStatement<readonly [string]>()({ sql: "SELECT name FROM nothing" });
+      for (let i = 0; i < 40; i++) {
+        for await (const _ of db.scan(everything({ least: 0 }))) break;
+        await assert.rejects(db.scan(broken({})).next());
+      }
+      await db.write(clear({}));
+      assert.deepEqual(await Array.fromAsync(db.scan(everything({ least: 0 }))), []);
     });
 
     test("a lease has one holder, who can renew it until it lapses", async () => {

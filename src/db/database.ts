@@ -1,5 +1,5 @@
 /** What every database engine owes the parts that keep data in it. */
-import type { Bound } from "./statement.ts";
+import type { Bound, Scan, SqlValue } from "./statement.ts";
 
 /**
  * Reads see everything that was written before they began. A write is a list of statements that
@@ -14,7 +14,14 @@ export interface Database extends AsyncDisposable {
   readonly types: ColumnTypes;
   all<Row>(query: Bound<Row>): Promise<Row[]>;
   first<Row>(query: Bound<Row>): Promise<Row | null>;
+  /**
+   * Reads very many rows, in stretches between which others get their turn. All are of the moment
+   * when the scan began; it ties up a connection until it ends or its loop is left.
+   */
+  scan<Row extends readonly SqlValue[]>(query: Scan<Row>): AsyncGenerator<Row[], void>;
   write<const S extends readonly Bound[]>(...steps: S): Promise<StepResults<S>>;
+  /** The same for very many steps: a call has room for some 100 000 arguments and no more. */
+  writeAll(steps: readonly Bound[]): Promise<StepResult[]>;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
 }

@@ -7,4 +7,4 @@ export { bytes, type Column, integer, json, maybe, text, time, word } from "./co
 export { type Database, DatabaseFault, isDatabaseFault, untilUndisturbed } from "./database.ts";
 export { type Migration, migrate } from "./migrate.ts";
 export { openDatabase } from "./open.ts";
-export { type Bound, mustChangeOne, type RowOf, statement } from "./statement.ts";
+export { type Bound, mustChangeOne, type RowOf, scanStatement, statement } from "./statement.ts";

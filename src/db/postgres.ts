@@ -9,7 +9,7 @@ import {
   type StepResult,
   type StepResults,
 } from "./database.ts";
-import type { Bound, SqlValue } from "./statement.ts";
+import type { Bound, Scan, SqlValue } from "./statement.ts";
 
 /** The C collation orders by bytes, as SQLite does, whatever the server's locale. */
 const types: ColumnTypes = { text: 'TEXT COLLATE "C"', integer: "BIGINT", bytes: "BYTEA" };
@@ -22,6 +22,8 @@ const MAX_CONNECTIONS = 16;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A server that says nothing for so long will not; the largest import takes a fraction of it. */
 const QUERY_TIMEOUT_MS = 30_000;
+/** Rows that a scan asks for at a time: enough that the way there and back does not count. */
+const STRETCH = 4_096;
 /** At a stop, connections that do not end by themselves are left behind after this. */
 const END_TIMEOUT_MS = 5_000;
 /** How often a write starts again when the engine asks for it. */
@@ -32,6 +34,13 @@ const FIRST_PAUSE_MS = 5;
 const TRY_AGAIN = new Set(["40001", "40P01"]);
 /** unique_violation; and duplicate_object and duplicate_table, for what a migration creates. */
 const THERE_ALREADY = new Set(["23505", "42710", "42P07"]);
+
+/** PostgreSQL's number for the type BIGINT. */
+const BIGINT = 20;
+
+/** The driver would give BIGINT as text; ours stay within 2^53, as on SQLite. */
+const getTypeParser: typeof pg.types.getTypeParser = (type: number, format?: "text" | "binary") =>
+  type === BIGINT && format !== "binary" ? Number : pg.types.getTypeParser(type, format);
 
 export async function openPostgres(
   url: string,
@@ -44,6 +53,7 @@ export async function openPostgres(
     query_timeout: QUERY_TIMEOUT_MS,
     application_name: "selvedge",
     keepAlive: true,
+    types: { getTypeParser },
   });
   // A connection that dies while idle is replaced by the next query; it only has to be known.
   pool.on("error", onError);
@@ -78,10 +88,34 @@ class PostgresDatabase implements Database {
     return (await this.all(query))[0] ?? null;
   }
 
-  async write<const S extends readonly Bound[]>(...steps: S): Promise<StepResults<S>> {
+  async *scan<Row extends readonly SqlValue[]>(query: Scan<Row>): AsyncGenerator<Row[], void> {
+    const client = await this.#guarded(() => this.#pool.connect());
+    let isWhole = false;
+    try {
+      const ask = (text: string, values: readonly SqlValue[] = []) =>
+        this.#guarded(() => client.query({ text, values: [...values], rowMode: "array" }));
+      await ask("BEGIN READ ONLY");
+      await ask(`DECLARE scan NO SCROLL CURSOR FOR ${query.text.postgres}`, query.values);
+      for (;;) {
+        const { rows } = await ask(`FETCH ${STRETCH} FROM scan`);
+        if (rows.length > 0) yield rows as unknown as Row[];
+        if (rows.length < STRETCH) break;
+      }
+      await ask("COMMIT");
+      isWhole = true;
+    } finally {
+      client.release(!isWhole); // A scan that was left or broken takes its connection along.
+    }
+  }
+
+  write<const S extends readonly Bound[]>(...steps: S): Promise<StepResults<S>> {
+    return this.writeAll(steps) as Promise<StepResults<S>>;
+  }
+
+  async writeAll(steps: readonly Bound[]): Promise<StepResult[]> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return (await this.#guarded(() => this.#writeOnce(steps))) as StepResults<S>;
+        return await this.#guarded(() => this.#writeOnce(steps));
       } catch (error) {
         const code = ((error as Error).cause as { code?: string } | undefined)?.code ?? "";
         if (!TRY_AGAIN.has(code) || attempt === MAX_ATTEMPTS) throw error;

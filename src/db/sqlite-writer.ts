@@ -7,24 +7,26 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import type { SqlValue } from "./statement.ts";
 import { configureSqlite } from "./sqlite-settings.ts";
 
-export interface WriteStep {
+/** A statement that the thread is told of once; from then on it goes by its number. */
+export interface NewStatement {
+  readonly number: number;
   readonly sql: string;
-  readonly values: readonly SqlValue[];
+  readonly takes: number;
   readonly returnsRows: boolean;
-  readonly mustChange: number | null;
-  /** Whether the prepared statement is worth keeping. */
-  readonly keep: boolean;
 }
 
 export interface WriteRequest {
   readonly id: number;
-  readonly steps: readonly WriteStep[];
+  readonly news: readonly NewStatement[];
+  /**
+   * The steps, one after the other: the statement's number, how many rows it must change (or null),
+   * and its values. Flat, for an import has a hundred thousand, and each object would be cloned.
+   */
+  readonly steps: readonly SqlValue[];
 }
 
-export interface WriteOutcome {
-  readonly changes: number;
-  readonly rows: readonly (readonly SqlValue[])[];
-}
+/** Of a step: the rows it gave, or how many it changed. */
+export type WriteOutcome = number | readonly (readonly SqlValue[])[];
 
 export type WriteReply =
   | { readonly id: number; readonly outcomes: readonly WriteOutcome[] }
@@ -45,7 +47,15 @@ class GuardFailed extends Error {
 const port = parentPort!;
 const db = new DatabaseSync((workerData as { path: string }).path);
 configureSqlite(db);
-const prepared = new Map<string, StatementSync>();
+const [begin, commit, savepoint, release] = [
+  "BEGIN IMMEDIATE",
+  "COMMIT",
+  "SAVEPOINT one_write",
+  "RELEASE one_write",
+].map((sql) => db.prepare(sql)) as [StatementSync, StatementSync, StatementSync, StatementSync];
+/** By number, both. Prepared at the first use, for a migration's need the tables of those before. */
+const known = new Map<number, NewStatement>();
+const prepared = new Map<number, StatementSync>();
 
 port.on("message", (first: WriteRequest | "close") => {
   const group: WriteRequest[] = [];
@@ -56,7 +66,8 @@ port.on("message", (first: WriteRequest | "close") => {
     if (closing || group.length === MAX_GROUP) break;
     next = receiveMessageOnPort(port)?.message as WriteRequest | "close" | undefined;
   }
-  if (group.length > 0) port.postMessage(commit(group));
+  for (const one of group.flatMap(({ news }) => news)) known.set(one.number, one);
+  if (group.length > 0) port.postMessage(write(group));
   if (closing) {
     db.close();
     port.close();
@@ -64,11 +75,11 @@ port.on("message", (first: WriteRequest | "close") => {
 });
 port.postMessage("open");
 
-function commit(group: readonly WriteRequest[]): WriteReply[] {
+function write(group: readonly WriteRequest[]): WriteReply[] {
   try {
-    db.exec("BEGIN IMMEDIATE");
-    const replies = group.map(perform);
-    db.exec("COMMIT");
+    begin.run();
+    const replies = group.length === 1 ? [performAlone(group[0]!)] : group.map(perform);
+    if (db.isTransaction) commit.run();
     return replies;
   } catch (error) {
     if (db.isTransaction) db.exec("ROLLBACK");
@@ -76,35 +87,61 @@ function commit(group: readonly WriteRequest[]): WriteReply[] {
   }
 }
 
-/** One write inside the group's commit. What fails is undone alone; the others go on. */
-function perform({ id, steps }: WriteRequest): WriteReply {
-  // A lone statement without a guard is undone by SQLite itself when it fails.
-  const nested = steps.length > 1 || steps[0]?.mustChange !== null;
-  if (nested) db.exec("SAVEPOINT one_write");
+/** A write that has the commit to itself needs no savepoint: what fails is rolled back. */
+function performAlone(request: WriteRequest): WriteReply {
   try {
-    const outcomes = steps.map(run);
-    if (nested) db.exec("RELEASE one_write");
-    return { id, outcomes };
+    return { id: request.id, outcomes: run(request) };
   } catch (error) {
-    if (!db.isTransaction) throw error; // SQLite gave up on the whole commit, as on a full disk.
-    if (nested) db.exec("ROLLBACK TO one_write; RELEASE one_write");
-    if (error instanceof GuardFailed) return { id, guard: error.guard };
-    return { id, failure: describe(error) };
+    if (db.isTransaction) db.exec("ROLLBACK");
+    return refusal(request, error);
   }
 }
 
-function run({ sql, values, returnsRows, mustChange, keep }: WriteStep): WriteOutcome {
-  let statement = prepared.get(sql);
-  if (statement === undefined) {
-    statement = db.prepare(sql);
-    statement.setReturnArrays(true);
-    if (keep) prepared.set(sql, statement);
+/** One write inside the group's commit. What fails is undone alone; the others go on. */
+function perform(request: WriteRequest): WriteReply {
+  savepoint.run();
+  try {
+    const outcomes = run(request);
+    release.run();
+    return { id: request.id, outcomes };
+  } catch (error) {
+    if (!db.isTransaction) throw error; // SQLite gave up on the whole commit, as on a full disk.
+    db.exec("ROLLBACK TO one_write; RELEASE one_write");
+    return refusal(request, error);
   }
-  const bound = values as SQLInputValue[];
-  const rows = returnsRows ? (statement.all(...bound) as unknown as SqlValue[][]) : [];
-  const changes = returnsRows ? rows.length : Number(statement.run(...bound).changes);
-  if (mustChange !== null && changes !== mustChange) throw new GuardFailed(mustChange, changes);
-  return { changes, rows };
+}
+
+function run({ steps }: WriteRequest): WriteOutcome[] {
+  const outcomes: WriteOutcome[] = [];
+  for (let at = 0; at < steps.length;) {
+    const number = steps[at++] as number;
+    const mustChange = steps[at++] as number | null;
+    const { takes, returnsRows } = known.get(number)!;
+    const values = steps.slice(at, (at += takes)) as SQLInputValue[];
+    const outcome = returnsRows
+      ? (statementOf(number).all(...values) as unknown as SqlValue[][])
+      : Number(statementOf(number).run(...values).changes);
+    const changes = typeof outcome === "number" ? outcome : outcome.length;
+    if (mustChange !== null && changes !== mustChange) throw new GuardFailed(mustChange, changes);
+    outcomes.push(outcome);
+  }
+  return outcomes;
+}
+
+function statementOf(number: number): StatementSync {
+  let statement = prepared.get(number);
+  if (statement === undefined) {
+    statement = db.prepare(known.get(number)!.sql);
+    statement.setReturnArrays(true);
+    prepared.set(number, statement);
+  }
+  return statement;
+}
+
+function refusal({ id }: WriteRequest, error: unknown): WriteReply {
+  return error instanceof GuardFailed
+    ? { id, guard: error.guard }
+    : { id, failure: describe(error) };
 }
 
 function describe(error: unknown): { message: string; errcode: number } {

@@ -10,13 +10,18 @@ import {
   type StepResults,
 } from "./database.ts";
 import { configureSqlite } from "./sqlite-settings.ts";
-import type { WriteReply, WriteRequest } from "./sqlite-writer.ts";
-import type { Bound, SqlValue } from "./statement.ts";
+import type { NewStatement, WriteReply, WriteRequest } from "./sqlite-writer.ts";
+import type { Bound, Scan, SqlValue, StatementText } from "./statement.ts";
 
 const types: ColumnTypes = { text: "TEXT", integer: "INTEGER", bytes: "BLOB" };
 
 /** At some ten thousand commits a second this is a second of work; more would only add waiting. */
 const MAX_WAITING_WRITES = 20_000;
+
+/** Rows that a scan reads at a time: a millisecond or two in which the thread does nothing else. */
+const STRETCH = 1_024;
+/** A scan jumps from an index to rows all over the file: mapped, a jump costs no system call. */
+const MAPPED_BYTES = 64 * 1024 ** 3;
 
 /** SQLite's extended result codes for a key that exists: SQLITE_CONSTRAINT_UNIQUE, …_PRIMARYKEY. */
 const UNIQUE_CODES = new Set([2067, 1555]);
@@ -34,7 +39,7 @@ export async function openSqlite(path: string): Promise<Database> {
   });
   const reader = new DatabaseSync(path);
   configureSqlite(reader);
-  return new SqliteDatabase(reader, writer);
+  return new SqliteDatabase(path, reader, writer);
 }
 
 function startWriter(path: string): Promise<Worker> {
@@ -55,15 +60,19 @@ function startWriter(path: string): Promise<Worker> {
 class SqliteDatabase implements Database {
   readonly engine = "sqlite";
   readonly types = types;
+  readonly #path: string;
   readonly #reader: DatabaseSync;
   readonly #writer: Worker;
-  readonly #prepared = new Map<string, StatementSync>();
+  readonly #prepared = new Map<StatementText, StatementSync>();
   readonly #waiting = new Map<number, Waiting>();
+  /** The statements that the writer knows, and their numbers. */
+  readonly #told = new Map<StatementText, number>();
   readonly #exited: Promise<void>;
   #lastId = 0;
   #closed = false;
 
-  constructor(reader: DatabaseSync, writer: Worker) {
+  constructor(path: string, reader: DatabaseSync, writer: Worker) {
+    this.#path = path;
     this.#reader = reader;
     this.#writer = writer;
     const exit = Promise.withResolvers<void>();
@@ -79,37 +88,53 @@ class SqliteDatabase implements Database {
   }
 
   async all<Row>(query: Bound<Row>): Promise<Row[]> {
-    return this.#select(query);
+    const rows = this.#prepare(query).all(...(query.values as SQLInputValue[]));
+    return (rows as unknown as SqlValue[][]).map(query.decode);
   }
 
   async first<Row>(query: Bound<Row>): Promise<Row | null> {
-    return this.#select(query)[0] ?? null;
+    const row = this.#prepare(query).get(...(query.values as SQLInputValue[]));
+    return row === undefined ? null : query.decode(row as unknown as SqlValue[]);
   }
 
-  async write<const S extends readonly Bound[]>(...steps: S): Promise<StepResults<S>> {
-    if (this.#closed) throw new DatabaseFault("unavailable", "The database is closed");
+  /** On a connection of its own: another's reads would be held at the moment when the scan began. */
+  async *scan<Row extends readonly SqlValue[]>(query: Scan<Row>): AsyncGenerator<Row[], void> {
+    this.#mustBeOpen();
+    using connection = new DatabaseSync(this.#path, { readOnly: true });
+    connection.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`);
+    const statement = connection.prepare(query.text.sqlite);
+    statement.setReturnArrays(true);
+    let stretch: Row[] = [];
+    for (const row of statement.iterate(...(query.values as SQLInputValue[]))) {
+      stretch.push(row as unknown as Row);
+      if (stretch.length < STRETCH) continue;
+      yield stretch;
+      stretch = [];
+      await new Promise(setImmediate);
+      this.#mustBeOpen();
+    }
+    if (stretch.length > 0) yield stretch;
+  }
+
+  write<const S extends readonly Bound[]>(...steps: S): Promise<StepResults<S>> {
+    return this.writeAll(steps) as Promise<StepResults<S>>;
+  }
+
+  async writeAll(steps: readonly Bound[]): Promise<StepResult[]> {
+    this.#mustBeOpen();
     if (this.#waiting.size >= MAX_WAITING_WRITES) {
       throw new DatabaseFault("busy", `${MAX_WAITING_WRITES} writes are waiting for the disk`);
     }
     const id = ++this.#lastId;
-    const request: WriteRequest = {
-      id,
-      steps: steps.map(({ text, values, mustChange }) => ({
-        sql: text.sqlite,
-        values,
-        returnsRows: text.returnsRows,
-        mustChange,
-        keep: text.name !== null,
-      })),
-    };
+    const request = this.#requestOf(id, steps);
     const done = Promise.withResolvers<StepResult[]>();
     this.#waiting.set(id, { steps, resolve: done.resolve, reject: done.reject });
     this.#writer.postMessage(request);
-    return done.promise as Promise<StepResults<S>>;
+    return done.promise;
   }
 
   async ping(): Promise<void> {
-    if (this.#closed) throw new DatabaseFault("unavailable", "The database is closed");
+    this.#mustBeOpen();
     this.#reader.exec("SELECT 1");
   }
 
@@ -120,15 +145,35 @@ class SqliteDatabase implements Database {
     if (this.#reader.isOpen) this.#reader.close();
   }
 
-  #select<Row>({ text, values, decode }: Bound<Row>): Row[] {
-    let statement = this.#prepared.get(text.sqlite);
+  #mustBeOpen(): void {
+    if (this.#closed) throw new DatabaseFault("unavailable", "The database is closed");
+  }
+
+  #prepare({ text }: Bound): StatementSync {
+    let statement = this.#prepared.get(text);
     if (statement === undefined) {
       statement = this.#reader.prepare(text.sqlite);
       statement.setReturnArrays(true);
-      this.#prepared.set(text.sqlite, statement);
+      this.#prepared.set(text, statement);
     }
-    const rows = statement.all(...(values as SQLInputValue[])) as unknown as SqlValue[][];
-    return rows.map(decode);
+    return statement;
+  }
+
+  #requestOf(id: number, steps: readonly Bound[]): WriteRequest {
+    const news: NewStatement[] = [];
+    const flat: SqlValue[] = [];
+    for (const { text, values, mustChange } of steps) {
+      let number = this.#told.get(text);
+      if (number === undefined) {
+        number = this.#told.size;
+        this.#told.set(text, number);
+        const { sqlite: sql, returnsRows } = text;
+        news.push({ number, sql, takes: values.length, returnsRows });
+      }
+      flat.push(number, mustChange);
+      for (const value of values) flat.push(isView(value) ? new Uint8Array(value) : value);
+    }
+    return { id, news, steps: flat };
   }
 
   #settle(reply: WriteReply): void {
@@ -138,10 +183,11 @@ class SqliteDatabase implements Database {
     else if ("failure" in reply) waiting.reject(faultOf(reply.failure));
     else {
       waiting.resolve(
-        reply.outcomes.map(({ changes, rows }, i) => ({
-          changes,
-          rows: rows.map((row) => waiting.steps[i]!.decode(row)),
-        })),
+        reply.outcomes.map((outcome, i) =>
+          typeof outcome === "number"
+            ? { changes: outcome, rows: [] }
+            : { changes: outcome.length, rows: outcome.map(waiting.steps[i]!.decode) },
+        ),
       );
     }
   }
@@ -153,6 +199,11 @@ class SqliteDatabase implements Database {
     }
     this.#waiting.clear();
   }
+}
+
+/** A view of a larger buffer, as small ones of Node's are: a message would carry all of that. */
+function isView(value: SqlValue): value is Uint8Array {
+  return value instanceof Uint8Array && value.byteLength < value.buffer.byteLength;
 }
 
 function faultOf({ message, errcode }: { message: string; errcode: number }): DatabaseFault {

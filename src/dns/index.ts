@@ -6,13 +6,15 @@
  * the management API's JSON. What cannot be read is thrown as a `NameFault`, `RecordFault` or
  * `WireFault`; anything else that is thrown is a bug.
  */
+export { parseIpv4, parseIpv6 } from "./address.ts";
 export type { RecordInput } from "./api.ts";
 export { plainText } from "./character-strings.ts";
-export { isDnsFault, NameFault, RecordFault, type RecordFaultKind } from "./fault.ts";
+export { isDnsFault, NameFault, RecordFault, type RecordFaultKind, WireFault } from "./fault.ts";
 export { parseHost, toAsciiName } from "./host.ts";
 export { isSubdomain, lowerName, parseName, splitLabels, withoutDot } from "./name.ts";
 export type { AnyRecordType } from "./record.ts";
-export { recordType } from "./rr/index.ts";
+export { recordType, recordTypeByCode } from "./rr/index.ts";
+export { decodeName, encodeName, WireReader, WireWriter } from "./wire.ts";
 export { parseZoneFile, type ZoneError, type ZoneRecord } from "./zone-file/parse.ts";
 export { printRecordLine } from "./zone-file/print.ts";
 export { parseTrailer, type Tag } from "./zone-file/trailer.ts";

@@ -129,7 +129,8 @@ export class WireWriter {
   }
 
   u8(value: number): void {
-    this.#bytes[this.#make(1)] = value;
+    const at = this.#make(1); // First, for it may bring a larger buffer.
+    this.#bytes[at] = value;
   }
 
   u16(value: number): void {

@@ -29,7 +29,8 @@ export function refuse(
     Connection: "close",
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n`;
+  socket.end(Buffer.concat([Buffer.from(head), Buffer.from(body)]));
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once("end", () => socket.destroy());
   socket.once("close", () => clearTimeout(timer));

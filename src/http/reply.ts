@@ -5,7 +5,7 @@ import { inTurn, refuse } from "./refuse.ts";
 export interface Reply {
   readonly status: number;
   readonly type: string;
-  readonly body: string;
+  readonly body: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   /** The request was not read to its end, so its connection ends with the answer. */
   readonly closes?: boolean;
@@ -26,11 +26,12 @@ export function sendReply(
     inTurn(response, (socket) => refuse(socket, reply, common));
     return;
   }
-  const bytes = Buffer.byteLength(body);
+  const bytes = typeof body === "string" ? Buffer.byteLength(body) : body.length;
   const all = { "Content-Type": type, "Content-Length": bytes, "X-Request-Id": requestId };
   if (also !== null) Object.assign(all, also);
   if (headers !== undefined) Object.assign(all, headers);
   response.writeHead(status, all);
   // A byte a character is plain ASCII, and Node writes that faster when told so.
-  response.end(body, bytes === body.length ? "latin1" : "utf8");
+  if (typeof body === "string") response.end(body, bytes === body.length ? "latin1" : "utf8");
+  else response.end(body);
 }

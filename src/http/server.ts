@@ -1,8 +1,9 @@
 /** An HTTP listener with limits, that answers bad requests in its door's words and stops gently. */
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
-import { type HostPort, printHostPort } from "#kit/address.ts";
+import type { HostPort } from "#kit/address.ts";
 import { type Ranges, source } from "#kit/cidr.ts";
+import { listenFault } from "#kit/listen-fault.ts";
 import type { HttpLimits } from "./limits.ts";
 import { afterOthers, inTurn, isEnding, refuse } from "./refuse.ts";
 
@@ -85,27 +86,12 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
 
 function bind(server: Server, { address, flag }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => {
-      reject(
-        new Error(`Cannot listen on ${printHostPort(address)} (${flag}): ${whyNot(cause)}`, {
-          cause,
-        }),
-      );
-    });
+    server.once("error", (cause) => reject(listenFault(address, flag, cause)));
     server.listen(address.port, address.host, () => {
       server.removeAllListeners("error");
       resolve();
     });
   });
-}
-
-function whyNot({ code, message }: NodeJS.ErrnoException): string {
-  if (code === "EADDRINUSE")
-    return "another program uses this port. Choose another, or 0 for a free one.";
-  if (code === "EACCES") return "this port needs more rights. Choose one above 1023.";
-  if (code === "EADDRNOTAVAIL") return "this machine does not have that address.";
-  if (code === "ENOTFOUND") return "this host name has no address.";
-  return `${message}.`;
 }
 
 /** Turns away a source that holds too many connections; returns the open ones. */

@@ -21,6 +21,41 @@ export class Metrics {
     this.#add(name, { print: () => `${head(name, help, "counter")}${name} ${read()}\n` });
   }
 
+  /** Totals that something else keeps, by the values of labels. */
+  totals(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    read: () => Iterable<readonly [values: readonly string[], total: number]>,
+  ): void {
+    this.#add(name, {
+      print: () => {
+        const rows = [...read()].map(
+          ([values, total]) => `${name}${labelText(labels, values)} ${total}\n`,
+        );
+        return head(name, help, "counter") + rows.join("");
+      },
+    });
+  }
+
+  /** A histogram that something else keeps: its counts, by bucket, are one more than its bounds. */
+  histogramOf(
+    name: string,
+    help: string,
+    read: () => {
+      readonly bounds: readonly number[];
+      readonly counts: readonly number[];
+      readonly sum: number;
+    },
+  ): void {
+    this.#add(name, {
+      print: () => {
+        const { bounds, counts, sum } = read();
+        return printHistogram(head(name, help, "histogram"), name, bounds, counts, sum);
+      },
+    });
+  }
+
   histogram(name: string, help: string, buckets: readonly number[]): Histogram {
     return this.#add(name, new Histogram(name, help, buckets));
   }
@@ -60,16 +95,9 @@ export class Counter {
 
   print(): string {
     const rows = [...this.#series].map(
-      ([key, value]) => `${this.#name}${this.#labelText(key)} ${value}\n`,
+      ([key, value]) => `${this.#name}${labelText(this.#labels, key.split(SEPARATOR))} ${value}\n`,
     );
     return this.#head + rows.join("");
-  }
-
-  #labelText(key: string): string {
-    if (this.#labels.length === 0) return "";
-    const values = key.split(SEPARATOR);
-    const pairs = this.#labels.map((label, i) => `${label}="${escapeLabel(values[i] ?? "")}"`);
-    return `{${pairs.join(",")}}`;
   }
 }
 
@@ -79,40 +107,48 @@ export class Histogram {
   readonly #buckets: readonly number[];
   readonly #counts: number[];
   #sum = 0;
-  #count = 0;
 
   constructor(name: string, help: string, buckets: readonly number[]) {
     this.#head = head(name, help, "histogram");
     this.#name = name;
     this.#buckets = buckets;
-    this.#counts = buckets.map(() => 0);
+    this.#counts = [...buckets.map(() => 0), 0];
   }
 
   observe(value: number): void {
     this.#sum += value;
-    this.#count++;
     const first = this.#buckets.findIndex((most) => value <= most);
-    if (first !== -1) this.#counts[first]!++;
+    this.#counts[first === -1 ? this.#buckets.length : first]!++;
   }
 
   print(): string {
-    let below = 0;
-    const steps = this.#buckets.map((most, i) => {
-      below += this.#counts[i]!;
-      return `${this.#name}_bucket{le="${most}"} ${below}\n`;
-    });
-    return [
-      this.#head,
-      ...steps,
-      `${this.#name}_bucket{le="+Inf"} ${this.#count}\n`,
-      `${this.#name}_sum ${this.#sum}\n`,
-      `${this.#name}_count ${this.#count}\n`,
-    ].join("");
+    return printHistogram(this.#head, this.#name, this.#buckets, this.#counts, this.#sum);
   }
+}
+
+function printHistogram(
+  headText: string,
+  name: string,
+  bounds: readonly number[],
+  counts: readonly number[],
+  sum: number,
+): string {
+  let below = 0;
+  const steps = [...bounds, "+Inf"].map((most, i) => {
+    below += counts[i]!;
+    return `${name}_bucket{le="${most}"} ${below}\n`;
+  });
+  return [headText, ...steps, `${name}_sum ${sum}\n`, `${name}_count ${below}\n`].join("");
 }
 
 function head(name: string, help: string, type: string): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+}
+
+function labelText(labels: readonly string[], values: readonly string[]): string {
+  if (labels.length === 0) return "";
+  const pairs = labels.map((label, i) => `${label}="${escapeLabel(values[i] ?? "")}"`);
+  return `{${pairs.join(",")}}`;
 }
 
 function escapeLabel(value: string): string {

@@ -2,6 +2,7 @@
 import type { Bound } from "#db";
 import { checkCoexistence, checkRemoval } from "./coexistence.ts";
 import { ZoneFault } from "./fault.ts";
+import { MAX_CNAME_CHAIN } from "./limits.ts";
 import type { ZoneRecord } from "./record.ts";
 import * as rows from "./schema.ts";
 import type { Zone } from "./zone.ts";
@@ -46,6 +47,7 @@ export class Draft {
     }
     const there = await this.#at(record.name);
     checkCoexistence(record, [...there.values()], record.name === this.zone.name);
+    await this.#checkChain(record);
     there.set(record.id, record);
     this.#grown++;
     this.#note(null, record);
@@ -56,6 +58,7 @@ export class Draft {
     from.delete(before.id);
     const there = await this.#at(after.name);
     checkCoexistence(after, [...there.values()], after.name === this.zone.name);
+    await this.#checkChain(after);
     there.set(after.id, after);
     checkRemoval(before, [...from.values()]);
     this.#note(before, after);
@@ -89,6 +92,23 @@ export class Draft {
     return this.changes().map(({ before, after }) =>
       after === null ? rows.removeRecord({ id: before!.id }) : rows.putRecord(after),
     );
+  }
+
+  /** Throws when a CNAME leads back to itself, over others of the zone. */
+  async #checkChain({ type, name, content }: ZoneRecord): Promise<void> {
+    if (type !== "CNAME") return;
+    const chain = [name];
+    for (let target = content; chain.length <= MAX_CNAME_CHAIN;) {
+      chain.push(target);
+      if (target === name) {
+        const message = `A CNAME cannot lead back to itself: ${chain.join(" → ")}`;
+        throw new ZoneFault("own-target", message, "/content");
+      }
+      if (target !== this.zone.name && !target.endsWith(`.${this.zone.name}`)) return;
+      const next = [...(await this.#at(target)).values()].find((one) => one.type === "CNAME");
+      if (next === undefined) return;
+      target = next.content;
+    }
   }
 
   async #at(name: string): Promise<Map<string, ZoneRecord>> {

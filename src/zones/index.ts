@@ -7,6 +7,7 @@ export { type DnsSettings } from "./dns-settings.ts";
 export type { RecordChange } from "./draft.ts";
 export { ZoneFault, type ZoneFaultKind } from "./fault.ts";
 export type { HistoryEntry } from "./history.ts";
+export type { ChangedNames, ZoneListener } from "./listener.ts";
 export { isDiscouraged, ownerName } from "./owner-name.ts";
 export { dataOf, typeOf, type ZoneRecord } from "./record.ts";
 export {
@@ -20,9 +21,11 @@ export {
   type TextOperator,
 } from "./record-filter.ts";
 export type { RecordFields } from "./record-input.ts";
-export { type Batch, type Changed, Records } from "./records.ts";
-export { zoneMigrations, type ZoneType } from "./schema.ts";
+export { type Batch, Records } from "./records.ts";
+export { type RecordRow, zoneMigrations, type ZoneType } from "./schema.ts";
+export { isBelowDelegation, namesAbove, type Shadow } from "./shadow.ts";
 export type { Zone } from "./zone.ts";
+export type { Changed } from "./zone-changes.ts";
 export { isZoneSetting, zoneSettingOf, zoneSettings } from "./zone-settings.ts";
 export { exportHead, exportLine, importZoneFile } from "./zone-transfer.ts";
 export { Zones } from "./zones.ts";

@@ -12,3 +12,5 @@ export const MAX_TAG_VALUE = 100;
 export const MAX_BATCH = 3_500;
 export const AUTOMATIC_TTL = 1;
 export const MAX_TTL = 86_400;
+/** CNAMEs that are followed from one to the next; resolvers give up at about as many. */
+export const MAX_CNAME_CHAIN = 16;

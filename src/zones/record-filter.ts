@@ -1,6 +1,7 @@
 /** Which records a list shows: filters over one record, and the order of many. */
 import { plainText } from "#dns";
 import type { ZoneRecord } from "./record.ts";
+import { isBelowDelegation } from "./shadow.ts";
 
 /** How a text is compared; case never counts. */
 export type TextOperator = "exact" | "contains" | "startswith" | "endswith";
@@ -26,9 +27,13 @@ export interface RecordFilter {
   readonly proxied: boolean | null;
   readonly tags: readonly TagFilter[];
   readonly tagMatch: "any" | "all";
-  /** Whether one of the filters is enough, or all must hold. The search always must. */
+  /** Whether one of the filters is enough, or all must hold. What follows always must. */
   readonly match: "any" | "all";
   readonly search: string | null;
+  /** Only the NS records at these names. */
+  readonly delegating: readonly string[] | null;
+  /** Only what a delegation at this name hides. */
+  readonly shadowedBy: string | null;
 }
 
 export const recordOrders = ["type", "name", "content", "ttl", "proxied"] as const;
@@ -36,13 +41,15 @@ export type RecordOrder = (typeof recordOrders)[number];
 
 /** Whether the filter lets every record through. */
 export function isUnfiltered(filter: RecordFilter): boolean {
-  const { name, content, comment, tags, hasComment, type, proxied, search } = filter;
+  const { name, content, comment, tags } = filter;
+  const { hasComment, type, proxied, search, delegating, shadowedBy } = filter;
   const lists = [name, content, comment, tags].every((list) => list.length === 0);
-  return lists && hasComment === null && type === null && proxied === null && search === null;
+  const others = [hasComment, type, proxied, search, delegating, shadowedBy];
+  return lists && others.every((one) => one === null);
 }
 
 export function matches(record: ZoneRecord, filter: RecordFilter): boolean {
-  if (filter.search !== null && !found(record, filter.search)) return false;
+  if (!isWithin(record, filter)) return false;
   const comment = record.extra?.comment ?? "";
   const content = contentText(record.content);
   const conditions: boolean[] = [
@@ -56,6 +63,13 @@ export function matches(record: ZoneRecord, filter: RecordFilter): boolean {
   ];
   if (conditions.length === 0) return true;
   return filter.match === "any" ? conditions.some(Boolean) : conditions.every(Boolean);
+}
+
+/** What must hold whatever `match` says. */
+function isWithin(record: ZoneRecord, { search, delegating, shadowedBy }: RecordFilter): boolean {
+  if (search !== null && !found(record, search)) return false;
+  if (shadowedBy !== null && !isBelowDelegation(record, shadowedBy)) return false;
+  return delegating === null || (record.type === "NS" && delegating.includes(record.name));
 }
 
 /** Filters and searches mean the text, not its quoting, its case or its spacing. */

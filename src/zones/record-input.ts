@@ -91,8 +91,7 @@ function withOptions(record: ZoneRecord, fields: RecordFields, { zone, now }: Ru
   checkTtl(ttl, zoneSettingOf(zone.settings, "ttl_floor") as number);
   const { comment, commentModifiedAt, tags, tagsModifiedAt, settings } = record.extra ?? {};
   const text = fields.comment === undefined ? comment : fields.comment?.trim() || undefined;
-  // `name:` is `name`, said at length.
-  const labels = fields.tags?.map((tag) => tag.trim().replace(/:$/, "")) ?? tags;
+  const labels = fields.tags === undefined ? tags : withoutDoubles(fields.tags);
   const flags = fields.settings === undefined ? settings : fields.settings;
   if (text !== undefined) checkComment(text);
   labels?.forEach(checkTag);
@@ -149,8 +148,13 @@ function checkTtl(ttl: number, floor: number): void {
   throw new ZoneFault("bad-ttl", message, "/ttl");
 }
 
+/** Characters as people count them, not the units that they take in memory. */
+function characters(text: string): number {
+  return Array.from(text).length;
+}
+
 function checkComment(comment: string): void {
-  if (comment.length <= limits.MAX_COMMENT && !/[\r\n]/.test(comment)) return;
+  if (characters(comment) <= limits.MAX_COMMENT && !/[\r\n]/.test(comment)) return;
   const message = `A comment has at most ${limits.MAX_COMMENT} characters and no line breaks`;
   throw new ZoneFault("bad-comment", message, "/comment");
 }
@@ -159,10 +163,20 @@ function checkTag(tag: string, index: number): void {
   const [name = "", ...value] = tag.split(":");
   const isName = /^[A-Za-z0-9_-]+$/.test(name) && name.length <= limits.MAX_TAG_NAME;
   const text = value.join(":");
-  if (isName && !/^cf-/i.test(name) && text.length <= limits.MAX_TAG_VALUE && !/[\r\n]/.test(text))
-    return;
+  const isValue = characters(text) <= limits.MAX_TAG_VALUE && !/[\r\n]/.test(text);
+  if (isName && isValue && !/^cf-/i.test(name)) return;
   const message = `"${shorten(tag)}" is not a tag: name or name:value, the name of letters, digits, hyphens and underscores, not beginning with cf-`;
   throw new ZoneFault("bad-tag", message, `/tags/${index}`);
+}
+
+/** Names of tags are the same in any case, and `name:` is `name`, said at length. */
+function withoutDoubles(given: readonly string[]): string[] {
+  const tags = new Map<string, string>();
+  for (const tag of given.map((text) => text.trim().replace(/:$/, ""))) {
+    const key = tag.replace(/^[^:]*/, (name) => name.toLowerCase());
+    if (!tags.has(key)) tags.set(key, tag);
+  }
+  return [...tags.values()];
 }
 
 function sameTags(a: readonly string[], b: readonly string[] | undefined): boolean {
@@ -172,6 +186,10 @@ function sameTags(a: readonly string[], b: readonly string[] | undefined): boole
 export const RECORD_SETTINGS: readonly string[] = ["ipv4_only", "ipv6_only", "flatten_cname"];
 
 function checkSettings({ extra, type }: ZoneRecord): void {
+  if (extra?.settings?.["ipv4_only"] === true && extra.settings["ipv6_only"] === true) {
+    const message = "ipv4_only and ipv6_only together leave no address";
+    throw new ZoneFault("bad-record-setting", message, "/settings");
+  }
   for (const [name, value] of Object.entries(extra?.settings ?? {})) {
     if (!RECORD_SETTINGS.includes(name)) {
       throw new ZoneFault(

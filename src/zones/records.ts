@@ -1,52 +1,22 @@
 /** The records of zones: every change is one serial, all or nothing, and kept in the history. */
-import { type Bound, type Database, mustChangeOne, untilUndisturbed } from "#db";
-import type { Ranges } from "#kit/cidr.ts";
 import { randomId } from "#kit/random.ts";
-import { Groups, type Outcome } from "#kit/groups.ts";
 import { byNeed } from "./coexistence.ts";
-import { Draft, type RecordChange } from "./draft.ts";
+import type { Draft } from "./draft.ts";
 import { ZoneFault } from "./fault.ts";
-import { type HistoryEntry, packChanges, reversed, unpackChanges } from "./history.ts";
+import { type HistoryEntry, reversed, unpackChanges } from "./history.ts";
 import { MAX_BATCH } from "./limits.ts";
 import type { ZoneRecord } from "./record.ts";
 import { changedRecord, newRecord, type RecordFields, type Rules } from "./record-input.ts";
 import * as rows from "./schema.ts";
-import { nextSerial } from "./serial.ts";
+import { type Shadow, shadowsOf } from "./shadow.ts";
 import type { Zone } from "./zone.ts";
-import { ZoneView } from "./zone-view.ts";
-import type { Zones } from "./zones.ts";
-
-export interface RecordsOptions {
-  readonly db: Database;
-  readonly zones: Zones;
-  readonly now: () => number;
-  readonly mostRecords: number;
-  readonly platform: Ranges;
-  readonly nameservers: readonly string[];
-}
-
-/** How a change is made: by whom, and whether for good. */
-export interface ChangeOptions {
-  /** Who makes it, for the history. */
-  readonly actor: string;
-  /** Checks everything and writes nothing. */
-  readonly dryRun?: boolean;
-}
-
-/** What came of a change. */
-export interface Changed<T> {
-  readonly zone: Zone;
-  readonly result: T;
-  readonly changes: readonly RecordChange[];
-}
-
-type MakeChange<T> = (draft: Draft, rules: Rules) => Promise<T>;
-
-/** A change that waits for its turn. */
-interface Waiting {
-  readonly options: ChangeOptions;
-  readonly make: MakeChange<unknown>;
-}
+import {
+  type Changed,
+  type ChangeOptions,
+  type MakeChange,
+  ZoneChanges,
+  type ZoneChangesOptions,
+} from "./zone-changes.ts";
 
 export interface Batch {
   readonly deletes: readonly string[];
@@ -67,14 +37,12 @@ const STRETCH = 1_000;
 const FIRST_ID = "0".repeat(32);
 
 export class Records {
-  readonly #options: RecordsOptions;
-  /** Changes of one zone gather here; those of other nodes are met by the guard. */
-  readonly #groups = new Groups<Waiting, unknown>((zoneId, waiting) =>
-    untilUndisturbed(() => this.#write(zoneId, waiting)),
-  );
+  readonly #options: ZoneChangesOptions;
+  readonly #changes: ZoneChanges;
 
-  constructor(options: RecordsOptions) {
+  constructor(options: ZoneChangesOptions) {
     this.#options = options;
+    this.#changes = new ZoneChanges(options);
   }
 
   /** The most records that a zone may have. */
@@ -112,6 +80,29 @@ export class Records {
       ({ name: afterName, id: afterId } = stretch.at(-1)!);
       await new Promise(setImmediate);
     }
+  }
+
+  /**
+   * The records of a zone, or of all zones, as lean rows by zone and name, in stretches. All are of the
+   * moment when it begins: what changes meanwhile is not among them.
+   */
+  rows(zone: Zone | null): AsyncGenerator<rows.RecordRow[], void> {
+    const [from, to] = zone === null ? [0, Number.MAX_SAFE_INTEGER] : [zone.number, zone.number];
+    return this.#options.db.scan(rows.recordRows({ from, to }));
+  }
+
+  /** By id, what the zone's delegations do to these records. */
+  shadows(zone: Zone, of: readonly ZoneRecord[]): Promise<Map<string, Shadow>> {
+    const { db } = this.#options;
+    return shadowsOf(of, {
+      apex: zone.name,
+      nameservers: async (most) => {
+        const found = await db.all(rows.nameserversOf({ zone: zone.number, limit: most + 1 }));
+        return found.length > most ? null : found;
+      },
+      at: (name) => this.at(zone, name),
+      names: () => db.scan(rows.countedNames({ zone: zone.number })),
+    });
   }
 
   create(
@@ -187,63 +178,9 @@ export class Records {
     });
   }
 
-  /**
-   * Makes a change. Changes of one zone follow each other; those that wait together are written
-   * together, each with its own serial, so that they share the wait for the disk.
-   */
+  /** Makes a change of any kind; see `ZoneChanges.make`. */
   change<T>(zoneId: string, options: ChangeOptions, make: MakeChange<T>): Promise<Changed<T>> {
-    return this.#groups.add(zoneId, { options, make }) as Promise<Changed<T>>;
-  }
-
-  /** Makes the changes of a group and writes them under the guard of the zone's serial. */
-  async #write(zoneId: string, waiting: readonly Waiting[]): Promise<Outcome[]> {
-    const { db, zones } = this.#options;
-    const before = await zones.get(zoneId);
-    const view = new ZoneView(db, before.number);
-    const steps: Bound[] = [];
-    const outcomes: Outcome[] = [];
-    let zone = before;
-    for (const one of waiting) {
-      try {
-        const made = await this.#make(view, zone, one);
-        outcomes.push({ value: made });
-        steps.push(...made.steps);
-        zone = made.zone;
-      } catch (error) {
-        outcomes.push({ error });
-      }
-    }
-    if (steps.length > 0) {
-      const { id, serial, records, modifiedAt } = zone;
-      const move = rows.moveZone({ id, serial, records, modifiedAt, seen: before.serial });
-      await db.write(mustChangeOne(move), ...steps);
-    }
-    return outcomes;
-  }
-
-  async #make(
-    view: ZoneView,
-    zone: Zone,
-    { options, make }: Waiting,
-  ): Promise<Changed<unknown> & { steps: Bound[] }> {
-    const { platform, nameservers, mostRecords } = this.#options;
-    const now = this.#options.now();
-    const draft = new Draft(view, zone, mostRecords);
-    const result = await make(draft, { zone, now, platform, nameservers });
-    const changes = draft.changes();
-    if (options.dryRun === true || changes.length === 0)
-      return { zone, result, changes, steps: [] };
-    view.absorb(draft);
-    const serial = nextSerial(zone.serial, now);
-    const next = { ...zone, serial, records: zone.records + draft.growth, modifiedAt: now };
-    const history = rows.addHistory({
-      zone: zone.number,
-      serial,
-      at: now,
-      actor: options.actor,
-      changes: packChanges(changes),
-    });
-    return { zone: next, result, changes, steps: [...draft.steps(), history] };
+    return this.#changes.make(zoneId, options, make);
   }
 
   async #entriesAfter(zone: Zone, serial: number): Promise<HistoryEntry[]> {

@@ -6,6 +6,7 @@ import {
   json,
   maybe,
   type Migration,
+  scanStatement,
   statement,
   text,
   time,
@@ -88,7 +89,7 @@ const boolean: Column<boolean> = {
 /** 32 hex digits kept as 16 bytes. */
 const id: Column<string> = {
   encode: (value) => Buffer.from(value, "hex"),
-  decode: (value) => Buffer.from(value as Uint8Array).toString("hex"),
+  decode: (value) => (value as Uint8Array).toHex(),
 };
 
 /** What of a zone's row a change may touch. */
@@ -138,6 +139,10 @@ export const zoneByName = statement({
 export const zonesOfAccount = statement({
   sql: `SELECT ${ZONE} FROM zones WHERE account_id = :accountId ORDER BY name`,
   takes: { accountId: text },
+  gives: zone,
+});
+export const everyZone = statement({
+  sql: `SELECT ${ZONE} FROM zones ORDER BY number`,
   gives: zone,
 });
 export const nextZoneNumber = statement({
@@ -208,6 +213,33 @@ export const recordsFrom = statement({
         ORDER BY name, id LIMIT :limit`,
   takes: { zone: integer, afterName: text, afterId: id, limit: integer },
   gives: record,
+});
+export const nameserversOf = statement({
+  sql: `SELECT ${RECORD} FROM records WHERE zone = :zone AND type = 'NS' ORDER BY name, id LIMIT :limit`,
+  takes: { zone: integer, limit: integer },
+  gives: record,
+});
+/** The names of a zone, each once; the index alone has the answer. */
+export const countedNames = scanStatement<readonly [name: string, records: number]>()({
+  sql: "SELECT name, COUNT(*) FROM records WHERE zone = :zone GROUP BY name ORDER BY name",
+  takes: { zone: integer },
+});
+/** A row as the database gives it, for whoever reads a million of them; `extra` is JSON. */
+export type RecordRow = readonly [
+  zone: number,
+  name: string,
+  type: string,
+  content: string,
+  priority: number | null,
+  ttl: number,
+  proxied: number,
+  extra: string | null,
+];
+/** The records of zones from one number to another, by zone and name. */
+export const recordRows = scanStatement<RecordRow>()({
+  sql: `SELECT zone, name, type, content, priority, ttl, proxied, extra FROM records
+        WHERE zone >= :from AND zone <= :to ORDER BY zone, name`,
+  takes: { from: integer, to: integer },
 });
 const pageOf = (order: string) => ({
   sql: `SELECT ${RECORD} FROM records WHERE zone = :zone ORDER BY ${order} LIMIT :limit OFFSET :offset`,

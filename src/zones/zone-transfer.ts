@@ -19,6 +19,7 @@ import { AUTOMATIC_TTL, MAX_TTL } from "./limits.ts";
 import { dataOf, typeOf, type ZoneRecord } from "./record.ts";
 import { newRecord, RECORD_SETTINGS, type RecordFields, type Rules } from "./record-input.ts";
 import type { Zone } from "./zone.ts";
+import { zoneSettingOf } from "./zone-settings.ts";
 
 export interface ImportResult {
   /** Records of the file, without those that the platform makes by itself. */
@@ -107,7 +108,7 @@ async function addFromFile(
     name: file.owner,
     input: {},
     data: type.type === file.type ? file.data : type.parse(recordType(file.type)!.print(file.data)),
-    ttl: file.ttl === null ? AUTOMATIC_TTL : Math.min(file.ttl, MAX_TTL),
+    ttl: ttlWithin(file.ttl, rules),
     proxied: type.proxiable && (wanted === undefined ? proxied : wanted.value === "true"),
     comment,
     tags: tags.filter(({ name }) => !name.startsWith("cf-")).map(tagText),
@@ -123,6 +124,14 @@ async function addFromFile(
   if (there.some((other) => identityOf(other) === identityOf(record))) return false;
   await draft.add(record);
   return true;
+}
+
+/** Zone files of other servers have TTLs that no record here may have; the nearest takes their place. */
+function ttlWithin(ttl: number | null, { zone }: Rules): number {
+  // An export shows the automatic TTL as the number that it has in the API.
+  if (ttl === null || ttl === AUTOMATIC_TTL) return AUTOMATIC_TTL;
+  const floor = zoneSettingOf(zone.settings, "ttl_floor") as number;
+  return Math.min(Math.max(ttl, floor), MAX_TTL);
 }
 
 /** SPF, DKIM and DMARC are TXT in a zone file; a tag tells that the record was kept as one of them. */

@@ -1,6 +1,7 @@
 /** A zone's records as they will be when the changes that are being gathered have been written. */
 import type { Database } from "#db";
 import type { Draft } from "./draft.ts";
+import type { ChangedNames } from "./listener.ts";
 import type { ZoneRecord } from "./record.ts";
 import * as rows from "./schema.ts";
 
@@ -30,6 +31,13 @@ export class ZoneView {
       this.#names.set(name, there);
     }
     return there;
+  }
+
+  /** What stands at each of these names. */
+  async standing(names: Iterable<string>): Promise<ChangedNames> {
+    const standing = new Map<string, readonly ZoneRecord[]>();
+    for (const name of names) standing.set(name, [...(await this.at(name)).values()]);
+    return standing;
   }
 
   /** Takes in a change that is to be written. */

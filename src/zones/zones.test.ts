@@ -49,11 +49,11 @@ for (const engine of ["sqlite", "postgres"] as const) {
     const now = () => clock;
     const open = () => openDatabase({ url, dataDir: folder, onError: assert.fail });
 
-    function node(on: Database) {
+    function node(on: Database, mostRecords = 500) {
       const zones = new Zones(on, now);
       const platform = ranges(["203.0.113.0/24"]);
       const nameservers = ["ns1.selvedge.test", "ns2.selvedge.test"];
-      const records = new Records({ db: on, zones, now, mostRecords: 500, platform, nameservers });
+      const records = new Records({ db: on, zones, now, mostRecords, platform, nameservers });
       return { zones, records };
     }
 
@@ -257,6 +257,56 @@ for (const engine of ["sqlite", "postgres"] as const) {
       assert.equal((await records.history(await zones.get(zone.id), 2 ** 32, 10)).length, 1);
     });
 
+    test("an import takes TTLs that no record may have to the nearest that one may", async () => {
+      const zone = await freshZone();
+      const ttls = [0, 1, 2, 59, 60, 86_400, 86_401, 2_147_483_647];
+      const file = ttls.map((ttl) => `t${ttl} ${ttl} IN TXT "x"`).join("\n");
+      const load = () =>
+        records.change(zone.id, by, (draft, rules) =>
+          importZoneFile(draft, rules, Buffer.from(file), false),
+        );
+      assert.deepEqual((await load()).result, { parsed: 8, added: 8 });
+      const kept = async (ttl: number) => (await records.at(zone, `t${ttl}.${zone.name}`))[0]!.ttl;
+      const taken = await Promise.all(ttls.map(kept));
+      assert.deepEqual(taken, [60, 1, 60, 60, 60, 86_400, 86_400, 86_400]);
+      await zones.editSettings(zone.id, [["ttl_floor", 30]]);
+      for (const { id } of await records.page(zone, "name asc", { offset: 0, limit: 10 })) {
+        await records.remove(zone.id, id, by);
+      }
+      await load();
+      assert.deepEqual([await kept(0), await kept(2), await kept(59)], [30, 30, 59]);
+    });
+
+    test("a CNAME that leads back to itself is refused, however it comes about", async () => {
+      const zone = await freshZone();
+      const at = (name: string) => `${name}.${zone.name}`;
+      const cname = (name: string, target: string) => record("CNAME", name, at(target));
+      await records.create(zone.id, cname("a", "b"), by);
+      const { result: b } = await records.create(zone.id, cname("b", "c"), by);
+      await assert.rejects(records.create(zone.id, cname("c", "a"), by), is("own-target"));
+      await assert.rejects(
+        records.edit(zone.id, b.id, { input: { content: at("a") } }, by),
+        is("own-target"),
+      );
+      const { result: d } = await records.create(zone.id, cname("d", "a"), by);
+      await assert.rejects(
+        records.edit(zone.id, d.id, { name: "c", input: {} }, by),
+        is("own-target"),
+      );
+      const posts = [cname("x", "y"), cname("y", "x")];
+      const batch = { deletes: [], patches: [], puts: [], posts };
+      await assert.rejects(records.batch(zone.id, batch, by), is("own-target"));
+      const file = `x CNAME y\ny CNAME x\n`;
+      const load = records.change(zone.id, by, (draft, rules) =>
+        importZoneFile(draft, rules, Buffer.from(file), false),
+      );
+      await assert.rejects(load, is("bad-zone-file"));
+      assert.equal((await state(zone)).size, 3);
+      // What leads out of the zone, or to an end within it, is no loop.
+      await records.create(zone.id, record("CNAME", "out", "out.example.net"), by);
+      await records.create(zone.id, record("A", "c", "192.0.2.1"), by);
+    });
+
     test("a zone holds so many records and no more", async () => {
       const zone = await freshZone();
       const posts = Array.from({ length: 501 }, (_, i) => record("A", `h${i}`, "192.0.2.1"));
@@ -282,6 +332,66 @@ for (const engine of ["sqlite", "postgres"] as const) {
       assert.deepEqual(await db.all(left({})), []);
     });
 
+    test("what delegations do to records is told of those that are asked about", async () => {
+      const zone = await freshZone();
+      const make = async (type: string, name: string, content: string) =>
+        (await records.create(zone.id, record(type, name, content), by)).result;
+      const ns = await make("NS", "sub", `ns1.sub.${zone.name}`);
+      const glue = await make("A", "ns1.sub", "192.0.2.1");
+      const deep = await make("NS", "a.sub", `ns1.a.sub.${zone.name}`);
+      const dead = await make("AAAA", "ns1.a.sub", "2001:db8::1");
+      const text = await make("TXT", "_x.sub", "text");
+      await make("TXT", "_x.sub", "more");
+      const free = await make("A", "subx", "192.0.2.1");
+      const own = await make("NS", "@", "ns.example.net");
+      const told = await records.shadows(zone, [ns, glue, deep, dead, text, free, own]);
+      const nothing = { shadowedBy: [], isGlue: false, isDeadGlue: false, shadows: 0 };
+      const hidden = { ...nothing, shadowedBy: [ns.id] };
+      assert.deepEqual(told.get(ns.id), { ...nothing, shadows: 5 });
+      assert.deepEqual(told.get(glue.id), { ...hidden, isGlue: true });
+      assert.deepEqual(told.get(deep.id), hidden);
+      const both = [ns.id, deep.id];
+      const dying = { ...nothing, shadowedBy: both, isGlue: true, isDeadGlue: true };
+      assert.deepEqual(told.get(dead.id), dying);
+      assert.deepEqual(told.get(text.id), hidden);
+      assert.deepEqual(told.get(free.id), nothing);
+      assert.deepEqual(told.get(own.id), nothing);
+      assert.deepEqual(await records.shadows(zone, [text]), new Map([[text.id, hidden]]));
+      // More delegations than are read at once: each name above a record is asked for.
+      const posts = Array.from({ length: 400 }, (_, i) =>
+        [1, 2, 3].map((n) => record("NS", `d${i}`, `ns${n}.example.net`)),
+      ).flat();
+      const batch = { deletes: [], patches: [], puts: [], posts };
+      const { records: plenty } = node(db, 5_000);
+      await plenty.batch(zone.id, batch, by);
+      const [one] = await plenty.at(zone, `d7.${zone.name}`);
+      const below = await plenty.create(zone.id, record("A", "x.d7", "192.0.2.1"), by);
+      const seen = await plenty.shadows(zone, [below.result, one!, glue]);
+      assert.equal(seen.get(below.result.id)!.shadowedBy.length, 3);
+      assert.deepEqual(seen.get(one!.id), { ...nothing, shadows: 1 });
+      assert.deepEqual(seen.get(glue.id), { ...hidden, isGlue: true });
+    });
+
+    test("a zone is pending for a while, or until it is activated", async () => {
+      const [zone, other] = [await freshZone(), await freshZone()];
+      assert.deepEqual([zone.status, zone.activatedAt], ["pending", null]);
+      clock += 59_000;
+      assert.equal((await zones.get(zone.id)).status, "pending");
+      const active = await zones.activate(other.id);
+      assert.deepEqual([active.status, active.activatedAt], ["active", clock]);
+      clock += 1_000;
+      const settled = await zones.get(zone.id);
+      assert.deepEqual([settled.status, settled.activatedAt], ["active", clock]);
+      assert.deepEqual([settled.serial, settled.modifiedAt], [zone.serial, zone.modifiedAt]);
+      clock += 5_000;
+      const edited = await zones.edit(zone.id, { paused: true });
+      assert.deepEqual([edited.status, edited.activatedAt], ["active", settled.activatedAt]);
+      assert.equal((await zones.get(zone.id)).activatedAt, settled.activatedAt);
+      assert.equal((await zones.activate(zone.id)).activatedAt, settled.activatedAt);
+      const listed = (await zones.list([ACCOUNT])).filter(({ id }) => id === zone.id);
+      assert.deepEqual(listed, [await zones.get(zone.id)]);
+    });
+
     test("settings are checked, and flattening has two names for one thing", async () => {
       const zone = await freshZone();
       await assert.rejects(zones.editSettings(zone.id, [["http2", "maybe"]]), is("bad-setting"));
@@ -294,6 +404,20 @@ for (const engine of ["sqlite", "postgres"] as const) {
       }));
       assert.equal(back.settings.cname_flattening?.value, "flatten_at_root");
       assert.ok(back.serial > flat.serial);
+      // What is changed beside it does not touch it.
+      const fresh = await freshZone();
+      const slow = await zones.editDnsSettings(fresh.id, (settings) => ({
+        ...settings,
+        nsTtl: 60,
+      }));
+      assert.deepEqual(slow.settings, {});
+      const both = await zones.editSettings(fresh.id, [
+        ["ssl", "strict"],
+        ["cname_flattening", "flatten_all"],
+      ]);
+      assert.deepEqual([both.dnsSettings.flattenAllCnames, both.dnsSettings.nsTtl], [true, 60]);
+      const kept = await zones.editSettings(fresh.id, [["ssl", "full"]]);
+      assert.equal(kept.dnsSettings.flattenAllCnames, true);
     });
   });
 }

@@ -3,9 +3,10 @@ import { type Database, isDatabaseFault, mustChangeOne, untilUndisturbed } from 
 import { randomId } from "#kit/random.ts";
 import { defaultDnsSettings, type DnsSettings } from "./dns-settings.ts";
 import { ZoneFault } from "./fault.ts";
+import type { ChangedNames, ZoneListener } from "./listener.ts";
 import * as rows from "./schema.ts";
 import { nextSerial } from "./serial.ts";
-import { type Zone, zoneNameOf } from "./zone.ts";
+import { settled, type Zone, zoneNameOf } from "./zone.ts";
 import { checkZoneSetting, type ZoneSettingId } from "./zone-settings.ts";
 
 /** What of a zone an edit may change. */
@@ -15,19 +16,37 @@ export interface ZoneEdit {
   readonly vanityNameServers?: readonly string[];
 }
 
+const NO_NAMES: ChangedNames = new Map();
+
 export class Zones {
   readonly #db: Database;
   readonly #now: () => number;
+  readonly #listeners: ZoneListener[] = [];
 
   constructor(db: Database, now: () => number) {
     this.#db = db;
     this.#now = now;
   }
 
+  /** From now on the listener hears of every change that this node makes. */
+  tell(listener: ZoneListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Tells the listeners of a change that is on disk. */
+  announce(zone: Zone, names: ChangedNames): void {
+    for (const listener of this.#listeners) listener.changed(zone, names);
+  }
+
   async get(id: string): Promise<Zone> {
     const zone = await this.#db.first(rows.zoneById({ id }));
     if (zone === null) throw new ZoneFault("no-such-zone", `There is no zone ${id}`);
-    return zone;
+    return settled(zone, this.#now());
+  }
+
+  /** Every zone there is. */
+  all(): Promise<Zone[]> {
+    return this.#db.all(rows.everyZone({}));
   }
 
   /** The zones of these accounts, by name. */
@@ -35,7 +54,9 @@ export class Zones {
     const lists = await Promise.all(
       accountIds.map((accountId) => this.#db.all(rows.zonesOfAccount({ accountId }))),
     );
-    return lists.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const now = this.#now();
+    const zones = lists.flat().map((zone) => settled(zone, now));
+    return zones.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   async create(accountId: string, given: string, type: rows.ZoneType): Promise<Zone> {
@@ -71,6 +92,7 @@ export class Zones {
         if (!isDatabaseFault(error, "unique")) throw error;
         return this.create(accountId, given, type);
       }
+      this.announce(zone, NO_NAMES);
       return zone;
     });
   }
@@ -79,7 +101,7 @@ export class Zones {
     return this.#change(id, () => change);
   }
 
-  /** Says that the zone is in use: what its status tells, until its name servers say otherwise. */
+  /** Makes the zone active now rather than when it has settled. */
   activate(id: string): Promise<Zone> {
     return this.#change(id, (zone) => ({
       status: "active",
@@ -90,7 +112,10 @@ export class Zones {
   editDnsSettings(id: string, change: (settings: DnsSettings) => DnsSettings): Promise<Zone> {
     return this.#change(id, (zone) => {
       const dnsSettings = change(zone.dnsSettings);
-      const value = dnsSettings.flattenAllCnames ? "flatten_all" : "flatten_at_root";
+      const { flattenAllCnames } = dnsSettings;
+      if (flattenAllCnames === zone.dnsSettings.flattenAllCnames) return { dnsSettings };
+      // The older setting is the same fact.
+      const value = flattenAllCnames ? "flatten_all" : "flatten_at_root";
       return { dnsSettings, settings: this.#withSettings(zone, [["cname_flattening", value]]) };
     });
   }
@@ -110,12 +135,13 @@ export class Zones {
 
   /** Removes the zone with its records and its history. */
   async remove(id: string): Promise<void> {
-    const { number } = await this.get(id);
+    const zone = await this.get(id);
     await this.#db.write(
-      rows.removeRecordsOfZone({ zone: number }),
-      rows.removeHistoryOfZone({ zone: number }),
+      rows.removeRecordsOfZone({ zone: zone.number }),
+      rows.removeHistoryOfZone({ zone: zone.number }),
       rows.removeZone({ id }),
     );
+    for (const listener of this.#listeners) listener.removed(zone);
   }
 
   #withSettings(zone: Zone, items: readonly (readonly [ZoneSettingId, unknown])[]) {
@@ -133,6 +159,7 @@ export class Zones {
       const serial = nextSerial(zone.serial, modifiedAt);
       const next = { ...zone, ...change(zone), serial, modifiedAt };
       await this.#db.write(mustChangeOne(rows.setZone({ ...next, seen: zone.serial })));
+      this.announce(next, NO_NAMES);
       return next;
     });
   }

@@ -31,12 +31,21 @@ export interface TestServer extends AsyncDisposable {
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
+let databaseUrl: (() => Promise<string>) | null = null;
+
+/** From now on every server that starts is given a database of its own from here, not an embedded one. */
+export function giveDatabases(fresh: () => Promise<string>): void {
+  databaseUrl = fresh;
+}
+
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const database = databaseUrl === null ? [] : ["--database", await databaseUrl()];
   const data = options.data ?? (await mkdtemp(join(tmpdir(), "selvedge-test-")));
   const child = runSelvedge(
-    ["serve", "--data", data, "--api", "127.0.0.1:0", ...(options.args ?? [])],
+    ["serve", "--data", data, "--api", "127.0.0.1:0", ...database, ...(options.args ?? [])],
     {
       SELVEDGE_BOOTSTRAP_KEY: KEY,
+      SELVEDGE_DNS: "127.0.0.1:0", // Servers run beside each other; a test's own flag wins.
       ...options.env,
     },
   );

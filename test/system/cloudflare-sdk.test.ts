@@ -250,6 +250,31 @@ suite("accounts", () => {
     assert.ok(memberships.some((membership) => membership.account?.id === made.id));
   });
 
+  test("memberships are filtered and ordered as is asked", async () => {
+    const names = ["Membership B", "Membership A", "Membership C"];
+    const made = await Promise.all(names.map((name) => owner.accounts.create({ name })));
+    type Asked = NonNullable<Parameters<typeof owner.memberships.list>[0]>;
+    const found = async (query: Asked) =>
+      (await everything(owner.memberships.list(query))).map(({ account }) => account!.id);
+    assert.deepEqual(await found({ name: "Membership A" }), [made[1]!.id]);
+    assert.deepEqual(await found({ account: { name: "membership b" } }), [made[0]!.id]);
+    assert.deepEqual(await found({ account: { name: "no such account" } }), []);
+    assert.deepEqual(await found({ status: "pending" }), []);
+    assert.deepEqual(await found({ status: "rejected" }), []);
+    const all = await found({});
+    assert.deepEqual((await found({ status: "accepted" })).toSorted(), all.toSorted());
+    const ours = (ids: readonly string[]) =>
+      ids.filter((id) => made.some((account) => account.id === id));
+    const byName = [made[1]!.id, made[0]!.id, made[2]!.id];
+    assert.deepEqual(ours(await found({ order: "account.name" })), byName);
+    const back = await found({ order: "account.name", direction: "desc" });
+    assert.deepEqual(ours(back), byName.toReversed());
+    const ids = (await everything(owner.memberships.list({ order: "id" }))).map(({ id }) => id!);
+    assert.deepEqual(ids, ids.toSorted());
+    const paged = await everything(owner.memberships.list({ order: "account.name", per_page: 1 }));
+    assert.equal(paged.length, all.length);
+  });
+
   test("a token makes no accounts", async () => {
     const error = await refused(deputy.accounts.create({ name: "Made by a token" }), 403, 9109);
     assert.ok(error instanceof Cloudflare.PermissionDeniedError);

@@ -104,6 +104,12 @@ suite("random JSON", () => {
   const dnsSettings = fc.record({ ns_ttl: negative, soa: fc.jsonValue(), zone_mode: value });
   attack("DNS settings", "PATCH", `${zone.path}/dns_settings`, dnsSettings);
 
+  const notPaused = fc.jsonValue().filter((json) => typeof json !== "boolean");
+  const zoneLike = fc.record({ paused: notPaused, type: value, vanity_name_servers: value });
+  attack("a zone", "PATCH", zone.path, zoneLike);
+  const review = fc.record({ accepts: fc.jsonValue(), rejects: operations }, { requiredKeys: [] });
+  attack("the review of a scan", "POST", `${records}/scan/review`, fc.oneof(body, review));
+
   test("POST /zones takes any JSON without harm", async () => {
     const before = await state();
     const input = fc.oneof(body, fc.record({ name: value, account: value, type: value }));
@@ -147,6 +153,30 @@ suite("random JSON", () => {
     }
     assert.deepEqual(await own.all(), []);
   });
+});
+
+test("random queries of the list are answered, and change nothing", async () => {
+  const fields = "name name.contains content.exact comment.present tag tag.exact type proxied page";
+  const others = "per_page order direction match tag_match search shadowing_name shadowed_by_name";
+  const field = fc.constantFrom(...`${fields} ${others} include_shadow_metadata`.split(" "));
+  const text = fc.string({ unit: "binary", maxLength: 20 }).map((one) => one.toWellFormed());
+  const given = fc.oneof(
+    text,
+    text.map((one) => `${one}.hostile.example`),
+    fc.constantFrom("true", "any", "1", "A", "a:b", "@", "", "kept.hostile.example"),
+  );
+  const before = await state();
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(field, given), { maxLength: 6 }), async (pairs) => {
+      const query = String(new URLSearchParams(pairs));
+      const answer = await zone.call("GET", `?${query}`);
+      assert.ok(answer.status === 200 || answer.status === 400, `${query} ${answer.text}`);
+      const zones = await call(server, "GET", `/zones?${query}`);
+      assert.ok(zones.status === 200 || zones.status === 400, `${query} ${zones.text}`);
+    }),
+    { numRuns: 4 * RUNS },
+  );
+  assert.deepEqual(await state(), before);
 });
 
 suite("an import", () => {

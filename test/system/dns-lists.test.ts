@@ -54,10 +54,19 @@ suite("a list of records", async () => {
     ["name=@", ["apex", "caa", "mail"]],
     ["name=list.example", ["apex", "caa", "mail"]],
     ["name=b%C3%BCcher.list.example", ["idn"]],
+    ["name=B%C3%9CCHER.list.example.", ["idn"]],
     ["name=www", []],
+    ["name=b%C3%BCcher", []],
+    ["name=%EF%BF%BD.list.example", []],
+    ["name=a..list.example", []],
+    ["name=", []],
+    ["name.exact=%EF%BF%BD", []],
     ["name.exact=www.list.example", ["www"]],
     ["name.exact=xn--bcher-kva.list.example", ["idn"]],
     ["name.contains=WWW", ["text", "www"]],
+    ["name.contains=B%C3%BCcher", ["idn"]],
+    ["name.startswith=b%C3%BCcher.", ["idn"]],
+    ["name.contains=%EF%BF%BD", []],
     ["name.startswith=www.", ["www"]],
     ["name.endswith=www.list.example", ["text", "www"]],
     ["content=192.0.2.1", ["apex"]],
@@ -169,6 +178,135 @@ suite("a list of records", async () => {
   });
 });
 
+suite("a list of records with what delegations do to them", async () => {
+  const zone = await TestZone.make(server, "shadow.example");
+  const make = (type: string, name: string, content: string) =>
+    zone.create({ type, name, content });
+  const META = {
+    auto_added: false,
+    managed_by_apps: false,
+    managed_by_argo_tunnel: false,
+    source: "primary",
+  };
+  const apex = await make("NS", "@", "ns.example.net");
+  const www = await make("A", "www", "192.0.2.1");
+  const text = await make("TXT", "_x.www.sub", "text");
+  const ns1 = await make("NS", "sub", "ns1.sub.shadow.example");
+  const ns2 = await make("NS", "sub", "ns2.example.net");
+  const digest = { key_tag: 1, algorithm: 13, digest_type: 2, digest: "00".repeat(32) };
+  const ds = await zone.create({ type: "DS", name: "sub", data: digest });
+  const glue = await make("A", "ns1.sub", "192.0.2.2");
+  const deep = await make("NS", "a.sub", "ns1.a.sub.shadow.example");
+  const dead = await make("AAAA", "ns1.a.sub", "2001:db8::1");
+  const by = [ns1.id, ns2.id].toSorted();
+  const shadows = new Map<string, object>([
+    [apex.id, {}],
+    [www.id, {}],
+    [text.id, { shadowed_by: by }],
+    [ns1.id, { shadowed_records_count: 4 }],
+    [ns2.id, { shadowed_records_count: 4 }],
+    [ds.id, {}],
+    [glue.id, { shadowed_by: by, is_glue: true }],
+    [deep.id, { shadowed_by: by }],
+    [dead.id, { shadowed_by: [...by, deep.id], is_glue: true, dead_glue: true }],
+  ]);
+  const FLAG = "include_shadow_metadata=true";
+  /** What `meta` has beyond what it always has; ids of one delegation come in any order. */
+  const metaOf = ({ meta }: ZoneRecord) => {
+    const by = meta["shadowed_by"] as string[] | undefined;
+    if (by === undefined) return meta;
+    return { ...meta, shadowed_by: [...by.slice(0, 2).toSorted(), ...by.slice(2)] };
+  };
+
+  test("tells nothing unless it is asked", async () => {
+    for (const query of ["", "include_shadow_metadata=false"]) {
+      for (const record of await zone.list(query)) assert.deepEqual(record.meta, META);
+    }
+    refused(await zone.call("GET", "?include_shadow_metadata=perhaps"), 400, 1001);
+  });
+
+  test("tells of each record who hides it, what it hides, and whether it is glue", async () => {
+    for (const query of [FLAG, `${FLAG}&order=content`, `${FLAG}&per_page=3`]) {
+      const listed = await zone.list(query);
+      assert.equal(listed.length, query.includes("per_page") ? 3 : 9);
+      for (const record of listed) {
+        assert.deepEqual(metaOf(record), { ...META, ...shadows.get(record.id) }, record.name);
+      }
+    }
+  });
+
+  test("tells the same of one record, and of one that is written", async () => {
+    const one = succeeded(await zone.call("GET", `/${glue.id}?${FLAG}`)).result as ZoneRecord;
+    assert.deepEqual(metaOf(one), { ...META, ...shadows.get(glue.id) });
+    const fields = { type: "A", name: "new.sub", content: "192.0.2.3" };
+    const made = succeeded(await zone.call("POST", `?${FLAG}`, fields)).result as ZoneRecord;
+    const hidden = { ...META, shadowed_by: by };
+    assert.deepEqual(metaOf(made), hidden);
+    const at = `/${made.id}?${FLAG}`;
+    const put = succeeded(await zone.call("PUT", at, { ...fields, name: "free" }));
+    assert.deepEqual((put.result as ZoneRecord).meta, META);
+    const patched = succeeded(await zone.call("PATCH", at, { name: "new.sub" }));
+    assert.deepEqual(metaOf(patched.result as ZoneRecord), hidden);
+    const batch = {
+      deletes: [{ id: made.id }],
+      patches: [{ id: text.id, ttl: 300 }],
+      puts: [{ id: www.id, type: "A", name: "www", content: "192.0.2.1" }],
+      posts: [{ ...fields, name: "other.sub" }],
+    };
+    const answer = succeeded(await zone.call("POST", `/batch?${FLAG}`, batch));
+    const { deletes, patches, puts, posts } = answer.result as Record<string, ZoneRecord[]>;
+    assert.deepEqual(deletes![0]!.meta, META);
+    assert.deepEqual(metaOf(patches![0]!), hidden);
+    assert.deepEqual(puts![0]!.meta, META);
+    assert.deepEqual(metaOf(posts![0]!), hidden);
+    succeeded(await zone.call("DELETE", `/${posts![0]!.id}`));
+  });
+
+  const idsOf = async (query: string) => (await zone.list(query)).map(({ id }) => id).toSorted();
+  const ids = (...records: ZoneRecord[]) => records.map(({ id }) => id).toSorted();
+
+  test("has the delegations above a name with shadowing_name", async () => {
+    const cases: [query: string, ids: string[]][] = [
+      ["shadowing_name=x.sub.shadow.example", ids(ns1, ns2)],
+      ["shadowing_name=sub.shadow.example", ids(ns1, ns2)],
+      ["shadowing_name=Y.X.A.Sub.Shadow.Example.", ids(ns1, ns2, deep)],
+      ["shadowing_name=www.shadow.example", []],
+      ["shadowing_name=x.sub.shadow.example&content.contains=ns2", ids(ns2)],
+      ["shadowing_name=x.sub.shadow.example&type=A&match=any", []],
+    ];
+    for (const [query, expected] of cases) assert.deepEqual(await idsOf(query), expected, query);
+  });
+
+  test("has what stands below a delegation with shadowed_by_name", async () => {
+    const cases: [query: string, ids: string[]][] = [
+      ["shadowed_by_name=sub.shadow.example", ids(text, glue, deep, dead)],
+      ["shadowed_by_name=a.sub.shadow.example", ids(dead)],
+      ["shadowed_by_name=www.shadow.example", ids(www)],
+      ["shadowed_by_name=sub.shadow.example&type=NS", ids(deep)],
+      ["shadowed_by_name=sub.shadow.example&shadowing_name=x.a.sub.shadow.example", ids(deep)],
+      ["shadowed_by_name=none.shadow.example", []],
+    ];
+    for (const [query, expected] of cases) {
+      assert.deepEqual(await idsOf(`${query}&${FLAG}`), expected, query);
+    }
+    const { result_info } = await zone.call("GET", `?${FLAG}&${cases[0]![0]}&per_page=3`);
+    assert.deepEqual(Object.values(result_info!), [1, 3, 3, 4, 2]);
+  });
+
+  test("refuses names of which neither can be, and shadowed_by_name alone", async () => {
+    const alone = await zone.call("GET", "?shadowed_by_name=sub.shadow.example");
+    refused(alone, 400, 1001, "shadowed_by_name needs include_shadow_metadata=true");
+    for (const field of ["shadowing_name", "shadowed_by_name"]) {
+      const names = ["shadow.example", "Shadow.example.", "@", "sub", "other.example", "", "a..b"];
+      for (const name of [...names, "a..shadow.example", "%EF%BF%BD.shadow.example"]) {
+        const answer = await zone.call("GET", `?${FLAG}&${field}=${name}`);
+        refused(answer, 400, 1001, `${field} must be a name below shadow.example, in full`);
+        assert.equal(answer.errors[0]!.source!.pointer, `/${field}`);
+      }
+    }
+  });
+});
+
 suite("a zone's name", () => {
   const good: [given: string, kept: string][] = [
     ["corp.internal", "corp.internal"],
@@ -192,6 +330,21 @@ suite("a zone's name", () => {
       assert.equal(apex.name, kept);
     });
   }
+
+  test("is found in any script and spelling", async () => {
+    const { id } = await TestZone.make(server, "grüße.find.example");
+    const found = async (name: string) => {
+      const answer = await call(server, "GET", `/zones?name=${encodeURIComponent(name)}`);
+      return (succeeded(answer).result as { id: string }[]).some((zone) => zone.id === id);
+    };
+    const is = ["grüße.find.example", "GRÜßE.Find.Example", "grüße.find.example."];
+    is.push("xn--gre-6ka8l.find.example", "equal:grüße.find.example", "not_equal:\ufffd");
+    is.push("starts_with:grüße.", "contains:GRÜßE");
+    for (const name of is) assert.ok(await found(name), name);
+    const isNot = ["grusse.find.example", "not_equal:grüße.find.example", "contains:\ufffd"];
+    isNot.push("\ufffd.find.example", "ü", "ends_with:e.find.example");
+    for (const name of isNot) assert.ok(!(await found(name)), name);
+  });
 
   const bad: [name: unknown, code: number][] = [
     ["", 1001],

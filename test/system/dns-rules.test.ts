@@ -583,6 +583,12 @@ suite("comments, tags and settings", () => {
       if ("comment" in more) assert.equal(record.comment, more["comment"]);
       if ("tags" in more) assert.deepEqual(record.tags, more["tags"]);
     }
+    // The same tag twice is one tag; names are the same in any case, values are not.
+    const twice = ["a:x", "A:x", "b", "b:", "a:X", " a:x "];
+    const folded = succeeded(await post({ tags: twice })).result as ZoneRecord;
+    assert.deepEqual(folded.tags, ["a:x", "b", "a:X"]);
+    const many = Array.from({ length: 25 }, (_, i) => `t${i % 20}`);
+    assert.equal((succeeded(await post({ tags: many })).result as ZoneRecord).tags.length, 20);
     const bad: [more: Fields, code: number][] = [
       [{ comment: "c".repeat(501) }, 9102],
       [{ comment: "two\nlines" }, 9102],
@@ -610,6 +616,20 @@ suite("comments, tags and settings", () => {
     const proxied = a("p", "192.0.2.1", { proxied: true, settings: { ipv4_only: true } });
     assert.deepEqual((await zone.create(proxied)).settings, { ipv4_only: true });
     assert.deepEqual((await zone.patch(flat.id, { settings: {} })).settings, {});
+    const off = { ipv4_only: false, ipv6_only: null, flatten_cname: false };
+    assert.deepEqual((await zone.create(a("off", "192.0.2.1", { settings: off }))).settings, {});
+  });
+
+  test("that leave no address family are refused", async () => {
+    const zone = await TestZone.make(server);
+    const settings = { ipv4_only: true, ipv6_only: true };
+    const answer = await zone.call("POST", "", a("p", "192.0.2.1", { proxied: true, settings }));
+    refused(answer, 400, 9105, /ipv4_only.*ipv6_only/);
+    const four = { proxied: true, settings: { ipv4_only: true } };
+    const record = await zone.create(a("p", "192.0.2.1", four));
+    refused(await zone.call("PATCH", `/${record.id}`, { settings }), 400, 9105);
+    const six = await zone.patch(record.id, { settings: { ipv6_only: true } });
+    assert.deepEqual(six.settings, { ipv6_only: true });
   });
 });
 

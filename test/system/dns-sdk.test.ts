@@ -319,6 +319,44 @@ suite("records", () => {
     }
   });
 
+  test("tell what delegations do to them when the SDK asks", async () => {
+    const { id: zone_id, name } = await addZone("sdk-shadow.example");
+    const ns = await create(zone_id, { type: "NS", name: "sub", content: `ns1.sub.${name}` });
+    const asked = { zone_id, include_shadow_metadata: true };
+    const glue = await dns.records.create({
+      ...asked,
+      type: "A",
+      name: "ns1.sub",
+      content: "192.0.2.1",
+      ttl: 1,
+    });
+    assert.deepEqual([glue.meta.shadowed_by, glue.meta.is_glue], [[ns.id], true]);
+    assert.ok(!Object.hasOwn(glue.meta, "dead_glue"));
+    assert.deepEqual((await dns.records.get(glue.id, asked)).meta, glue.meta);
+    assert.deepEqual(
+      (await dns.records.edit(glue.id, { ...asked, ttl: 60 } as Edited)).meta,
+      glue.meta,
+    );
+    const listed = await everything(dns.records.list({ ...asked, type: "NS" }));
+    assert.deepEqual(
+      listed.map(({ meta }) => meta.shadowed_records_count),
+      [1],
+    );
+    const [below] = await everything(
+      dns.records.list({ ...asked, shadowed_by_name: `sub.${name}` }),
+    );
+    assert.equal(below!.id, glue.id);
+    const [above] = await everything(
+      dns.records.list({ zone_id, shadowing_name: `x.ns1.sub.${name}` }),
+    );
+    assert.equal(above!.id, ns.id);
+    await refused(
+      everything(dns.records.list({ zone_id, shadowed_by_name: `sub.${name}` })),
+      400,
+      1001,
+    );
+  });
+
   test("are counted by usage of the zone", async () => {
     const { id: zone_id } = await addZone("usage.example");
     const usage = async () => (await dns.usage.zone.get({ zone_id })) as unknown as Fields;

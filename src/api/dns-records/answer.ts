@@ -1,5 +1,5 @@
-/** The answer to a change of records. */
-import { isDiscouraged, type Changed, type ZoneRecord } from "#zones";
+/** The answer with records, and to a change of them. */
+import { isDiscouraged, type Changed, type Records, type Zone, type ZoneRecord } from "#zones";
 import { type Identity } from "#accounts";
 import { Answer, type ApiMessage } from "../envelope.ts";
 import { showChange, showRecord } from "./shape.ts";
@@ -9,11 +9,27 @@ export function changeOptions(identity: Identity, query: { dry_run: boolean }) {
   return { actor: `${identity.kind}:${identity.id}`, dryRun: query.dry_run };
 }
 
+/** The records, with what delegations do to them where that is asked for. */
+export async function showRecords(
+  zone: Zone,
+  shown: readonly ZoneRecord[],
+  query: { include_shadow_metadata: boolean },
+  records: Records,
+): Promise<object[]> {
+  const shadows = query.include_shadow_metadata ? await records.shadows(zone, shown) : null;
+  return shown.map((record) => showRecord(zone, record, shadows?.get(record.id)));
+}
+
 /** The record as it now is; of a dry run, what would change. */
-export function recordAnswer(changed: Changed<ZoneRecord>, dryRun: boolean): Answer {
-  if (dryRun) return dryRunAnswer(changed);
+export async function recordAnswer(
+  changed: Changed<ZoneRecord>,
+  query: { dry_run: boolean; include_shadow_metadata: boolean },
+  records: Records,
+): Promise<Answer> {
+  if (query.dry_run) return dryRunAnswer(changed);
   const { zone, result } = changed;
-  return new Answer(showRecord(zone, result), { messages: advice(result) });
+  const [shown] = await showRecords(zone, [result], query, records);
+  return new Answer(shown, { messages: advice(result) });
 }
 
 export function dryRunAnswer({ zone, changes }: Changed<unknown>): Answer {

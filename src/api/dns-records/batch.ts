@@ -1,14 +1,14 @@
 /** Deletes, changes, overwrites and adds records in one atomic change. */
 import { endpoint } from "../endpoint.ts";
-import { changeOptions, dryRunAnswer } from "./answer.ts";
-import { batchInput, changeQuery, showRecord } from "./shape.ts";
+import { changeOptions, dryRunAnswer, showRecords } from "./answer.ts";
+import { batchInput, showRecord, writeQuery } from "./shape.ts";
 
 export const batchRecords = endpoint({
   method: "POST",
   path: "/zones/:zone_id/dns_records/batch",
   summary: "Change many DNS records at once",
   permission: "dns.edit",
-  query: changeQuery,
+  query: writeQuery,
   body: batchInput,
   handle: async ({ zone, body, query, identity }, { records }) => {
     const batch = {
@@ -20,7 +20,13 @@ export const batchRecords = endpoint({
     const changed = await records.batch(zone.id, batch, changeOptions(identity, query));
     if (query.dry_run) return dryRunAnswer(changed);
     const { deletes, patches, puts, posts } = changed.result;
-    const show = (list: typeof deletes) => list.map((record) => showRecord(changed.zone, record));
-    return { deletes: show(deletes), patches: show(patches), puts: show(puts), posts: show(posts) };
+    const shown = await showRecords(changed.zone, [...patches, ...puts, ...posts], query, records);
+    return {
+      // What is gone has no place below a delegation any more.
+      deletes: deletes.map((record) => showRecord(changed.zone, record)),
+      patches: shown.splice(0, patches.length),
+      puts: shown.splice(0, puts.length),
+      posts: shown,
+    };
   },
 });

@@ -1,14 +1,19 @@
 /** The filters of the list of records: `name.contains`, `tag.exact`, `match=any` and the rest. */
 import { z } from "zod";
 import {
+  namesAbove,
   ownerName,
   type RecordFilter,
   recordOrders,
   type TagFilter,
   type TextFilter,
   type Zone,
+  ZoneFault,
 } from "#zones";
+import { invalidFields } from "../errors.ts";
 import { pageQuery } from "../shapes.ts";
+import { nameInFilter } from "../text-filter.ts";
+import { shadowQuery } from "./shape.ts";
 
 const OPERATORS = ["exact", "contains", "startswith", "endswith"] as const;
 const TAG_OPERATORS = [...OPERATORS, "present", "absent"] as const;
@@ -17,7 +22,8 @@ const TAG_OPERATORS = [...OPERATORS, "present", "absent"] as const;
 export const repeatedFields = ["tag", ...TAG_OPERATORS.map((operator) => `tag.${operator}`)];
 
 const text = z.string().max(16_384).optional();
-const texts = z.array(z.string().max(200)).max(100).optional();
+const name = z.string().max(1_024).optional();
+const texts = z.array(z.string().max(300)).max(100).optional();
 const matching = z.enum(["any", "all"]);
 const DEFAULT_PER_PAGE = 100;
 
@@ -42,6 +48,9 @@ export const recordsQuery = pageQuery.extend({
   tag_match: matching.optional(),
   // cloudflare-go v0 writes a hyphen.
   "tag-match": matching.optional(),
+  ...shadowQuery.shape,
+  shadowing_name: name,
+  shadowed_by_name: name,
 });
 
 type Query = Readonly<Record<string, unknown>> & z.output<typeof recordsQuery>;
@@ -60,7 +69,32 @@ export function filterOf(zone: Zone, query: Query): RecordFilter {
     tagMatch: query.tag_match ?? query["tag-match"] ?? "all",
     match: query.match,
     search: query.search === undefined || query.search === "" ? null : query.search,
+    ...shadowFilters(zone, query),
   };
+}
+
+/** Which NS records hide a name, and what a name's NS records hide. */
+function shadowFilters(zone: Zone, query: Query): Pick<RecordFilter, "delegating" | "shadowedBy"> {
+  const { shadowing_name: shadowing, shadowed_by_name: shadowedBy } = query;
+  if (shadowedBy !== undefined && !query.include_shadow_metadata) {
+    const message = "shadowed_by_name needs include_shadow_metadata=true";
+    throw invalidFields([{ pointer: "/shadowed_by_name", message }]);
+  }
+  return {
+    delegating:
+      shadowing === undefined
+        ? null
+        : namesAbove(belowApex(shadowing, zone, "shadowing_name"), zone.name),
+    shadowedBy: shadowedBy === undefined ? null : belowApex(shadowedBy, zone, "shadowed_by_name"),
+  };
+}
+
+/** A whole name below the zone's own. */
+function belowApex(given: string, zone: Zone, field: string): string {
+  const name = wholeName(given, zone);
+  if (name !== null && name !== zone.name) return name;
+  const message = `${field} must be a name below ${zone.name}, in full`;
+  throw invalidFields([{ pointer: `/${field}`, message }]);
 }
 
 /** A field alone is the same as with `.exact`. */
@@ -75,16 +109,26 @@ function textFilters(query: Query, name: string): TextFilter[] {
   ];
 }
 
-/** A whole name may be written as records are: `@`, with a last dot, in any script. */
+/** Names are compared as they are kept, in punycode. What is no name of the zone matches nothing. */
 function nameFilter(filter: TextFilter, zone: Zone): TextFilter {
-  if (filter.operator !== "exact") return { ...filter, value: filter.value.replace(/\.$/, "") };
-  const written = filter.value.trim().toLowerCase().replace(/\.$/, "");
-  const isWhole = written === zone.name || written.endsWith(`.${zone.name}`) || written === "@";
-  // A relative name is not a whole one: it matches nothing, as clients expect.
-  return {
-    ...filter,
-    value: isWhole || /[^\x20-\x7e]/.test(written) ? ownerName(written, zone.name) : written,
-  };
+  const { operator, value } = filter;
+  const whole = operator === "exact" ? wholeName(value, zone) : null;
+  return { ...filter, value: whole ?? nameInFilter(value) };
+}
+
+/**
+ * The name as it is kept. It may be written as records are: `@`, with a last dot, in any script; but
+ * not relative, which clients do not expect to find. Null for that, and for what is no name at all.
+ */
+function wholeName(given: string, zone: Zone): string | null {
+  const written = nameInFilter(given.trim()).toLowerCase();
+  const isWhole = written === "@" || written === zone.name || written.endsWith(`.${zone.name}`);
+  try {
+    return isWhole ? ownerName(written, zone.name) : null;
+  } catch (error) {
+    if (error instanceof ZoneFault) return null;
+    throw error;
+  }
 }
 
 function tagFilters(query: Query): TagFilter[] {

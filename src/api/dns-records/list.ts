@@ -11,9 +11,9 @@ import {
 } from "#zones";
 import { endpoint } from "../endpoint.ts";
 import { Answer } from "../envelope.ts";
-import { paged, pageInfo } from "../shapes.ts";
+import { pageInfo } from "../shapes.ts";
+import { showRecords } from "./answer.ts";
 import { filterOf, recordsQuery, repeatedFields } from "./list-query.ts";
-import { showRecord } from "./shape.ts";
 
 export const listRecords = endpoint({
   method: "GET",
@@ -23,40 +23,42 @@ export const listRecords = endpoint({
   query: recordsQuery,
   repeats: repeatedFields,
   handle: async ({ zone, query }, { records }) => {
-    const filter = filterOf(zone, query);
-    const { order, direction } = query;
-    if (isUnfiltered(filter) && (order === "type" || order === "name")) {
-      return wholePage(zone, records, { ...query, order });
-    }
-    const found = await find(records, zone, filter);
-    found.sort(comparing(order, direction));
-    // Sorted already, so the page is taken in the order it has.
-    return paged(found, { ...query, direction: "asc" }, (record) => showRecord(zone, record));
+    const { listed, total } = await pageOf(records, zone, query);
+    const result = await showRecords(zone, listed, query, records);
+    return new Answer(result, { resultInfo: pageInfo(query, result.length, total) });
   },
 });
 
-/** Without a filter the index has the page, however large the zone. */
-async function wholePage(
-  zone: Zone,
+async function pageOf(
   records: Records,
-  query: z.output<typeof recordsQuery> & { order: "type" | "name" },
-): Promise<Answer> {
+  zone: Zone,
+  query: z.output<typeof recordsQuery>,
+): Promise<{ listed: ZoneRecord[]; total: number }> {
+  const filter = filterOf(zone, query);
   const { page, per_page, order, direction } = query;
-  const range = { offset: (page - 1) * per_page, limit: per_page };
-  const found = await records.page(zone, `${order} ${direction}`, range);
-  const result = found.map((record) => showRecord(zone, record));
-  return new Answer(result, { resultInfo: pageInfo(query, result.length, zone.records) });
+  const offset = (page - 1) * per_page;
+  // Without a filter the index has the page, however large the zone.
+  if (isUnfiltered(filter) && (order === "type" || order === "name")) {
+    const range = { offset, limit: per_page };
+    const listed = await records.page(zone, `${order} ${direction}`, range);
+    return { listed, total: zone.records };
+  }
+  const found = await find(records, zone, filter);
+  found.sort(comparing(order, direction));
+  return { listed: found.slice(offset, offset + per_page), total: found.length };
 }
 
-/** A whole name is looked up; anything else walks through the zone. */
+/** Whole names are looked up; anything else walks through the zone. */
 async function find(records: Records, zone: Zone, filter: RecordFilter): Promise<ZoneRecord[]> {
   const exact = filter.name.find(({ operator }) => operator === "exact");
-  if (exact !== undefined && filter.match === "all") {
-    const there = await records.at(zone, exact.value);
-    return there.filter((record) => matches(record, filter));
-  }
+  const names =
+    filter.delegating ?? (exact !== undefined && filter.match === "all" ? [exact.value] : null);
   const found: ZoneRecord[] = [];
-  for await (const stretch of records.all(zone)) {
+  const stretches =
+    names === null
+      ? records.all(zone)
+      : await Promise.all(names.map((name) => records.at(zone, name)));
+  for await (const stretch of stretches) {
     for (const record of stretch) if (matches(record, filter)) found.push(record);
   }
   return found;

@@ -4,6 +4,7 @@ import {
   dataOf,
   type RecordChange,
   type RecordFields,
+  type Shadow,
   typeOf,
   type Zone,
   type ZoneRecord,
@@ -40,7 +41,7 @@ const fields = z.object({
   proxied,
   comment: z.string().nullish(),
   // cloudflare-go v0 sends null for "leave them".
-  tags: z.array(z.string().max(200)).nullish(),
+  tags: z.array(z.string().max(300)).nullish(),
   settings: z.record(z.string(), z.boolean().nullish()).nullish(),
 });
 
@@ -54,8 +55,14 @@ export const batchInput = z.object({
   posts: z.array(recordInput).nullish(),
 });
 
+/** Where records are shown: whether their `meta` tells what delegations do to them. */
+export const shadowQuery = z.object({ include_shadow_metadata: z.stringbool().default(false) });
+
 /** On every write: check it, show what it would change, and leave all as it is. */
 export const changeQuery = z.object({ dry_run: z.stringbool().default(false) });
+
+/** On writes that answer with the records they made. */
+export const writeQuery = changeQuery.extend(shadowQuery.shape);
 
 type Given = z.output<typeof fields>;
 
@@ -97,7 +104,7 @@ function onlySet(
   return Object.fromEntries(set);
 }
 
-export function showRecord(zone: Zone, record: ZoneRecord): object {
+export function showRecord(zone: Zone, record: ZoneRecord, shadow: Shadow | null = null): object {
   const type = typeOf(record);
   const { data } = type.api.show(dataOf(record));
   const { comment, commentModifiedAt, tags, tagsModifiedAt, settings } = record.extra ?? {};
@@ -120,6 +127,7 @@ export function showRecord(zone: Zone, record: ZoneRecord): object {
       managed_by_apps: false,
       managed_by_argo_tunnel: false,
       source: "primary",
+      ...(shadow !== null && showShadow(shadow)),
     },
     comment: comment ?? null,
     tags: tags ?? [],
@@ -130,9 +138,23 @@ export function showRecord(zone: Zone, record: ZoneRecord): object {
   };
 }
 
+/** What is not so is left out. */
+function showShadow({ shadowedBy, isGlue, isDeadGlue, shadows }: Shadow): object {
+  return {
+    ...(shadowedBy.length > 0 && { shadowed_by: shadowedBy }),
+    ...(isGlue && { is_glue: true }),
+    ...(isDeadGlue && { dead_glue: true }),
+    ...(shadows > 0 && { shadowed_records_count: shadows }),
+  };
+}
+
+/** The length of `2026-11-15T05:00:00Z`. */
+const WHOLE_SECONDS = 20;
+
 /** Records show fractional seconds always. */
 function showMoment(milliseconds: number): string {
-  return showTime(milliseconds).replace(/(:\d\d)Z$/, "$1.0Z");
+  const shown = showTime(milliseconds);
+  return shown.length === WHOLE_SECONDS ? `${shown.slice(0, -1)}.0Z` : shown;
 }
 
 export function showChange(zone: Zone, { before, after }: RecordChange): object {

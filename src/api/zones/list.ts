@@ -4,7 +4,8 @@ import type { Account } from "#accounts";
 import type { Zone } from "#zones";
 import { endpoint } from "../endpoint.ts";
 import { paged } from "../shapes.ts";
-import { textMatches, zonesQuery } from "./list-query.ts";
+import { nameInFilter, textMatches } from "../text-filter.ts";
+import { zonesQuery } from "./list-query.ts";
 import { showZone } from "./shape.ts";
 
 export const listZones = endpoint({
@@ -33,10 +34,8 @@ export const listZones = endpoint({
 
 function wanted(zone: Zone, account: Account, query: z.output<typeof zonesQuery>): boolean {
   const conditions: boolean[] = [];
-  if (query.name !== undefined) {
-    // libdns sends the name with its last dot.
-    conditions.push(textMatches(zone.name, query.name.replace(/\.$/, "")));
-  }
+  // libdns sends the name with its last dot, dnscontrol in the script that people read.
+  if (query.name !== undefined) conditions.push(textMatches(zone.name, query.name, nameInFilter));
   if (query.status !== undefined) conditions.push(zone.status === query.status);
   if (query.type !== undefined) conditions.push(query.type.split(",").includes(zone.type));
   else if (zone.type === "internal") return false;

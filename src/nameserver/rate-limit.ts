@@ -1,0 +1,94 @@
+/**
+ * Limits responses to one network about one thing, so that the server is no use for attacks on others.
+ * What is over the limit is dropped, but for every second one, which tells a real client to come over TCP.
+ */
+import { parseRange } from "./address-range.ts";
+
+export interface RateLimitSettings {
+  /** Answers a second to one network for one name. */
+  readonly answers: number;
+  /** Negative answers, referrals and errors a second to one network for one zone. */
+  readonly others: number;
+  /** Ranges that are not limited. */
+  readonly exempt: readonly string[];
+  /** The table, which all threads share. They may miscount each other by a few, which does no harm. */
+  readonly table: SharedArrayBuffer;
+}
+
+/** What becomes of a response. */
+export const LIMIT = { pass: 0, drop: 1, slip: 2 } as const;
+
+/** What a response is: each has a rate of its own. */
+export const ABOUT = { answer: 0, denial: 1, error: 2 } as const;
+
+/** A bucket may be overdrawn for as many seconds as it fills: an attack stays limited while it goes on. */
+const WINDOW_SECONDS = 15;
+/** Words of a bucket: whose it is, when it was filled last (ms), what is left (thousandths), and slips. */
+const BUCKET = { key: 0, filledAt: 1, left: 2, slips: 3, words: 4 } as const;
+/** Half a megabyte of buckets; networks that meet in one share it. */
+const BUCKETS = 1 << 15;
+const UNIT = 1000;
+
+export function rateLimitTable(): SharedArrayBuffer {
+  return new SharedArrayBuffer(BUCKETS * BUCKET.words * Int32Array.BYTES_PER_ELEMENT);
+}
+
+export class RateLimit {
+  readonly #rates: readonly [number, number, number];
+  readonly #exempt: readonly { readonly octets: Uint8Array; readonly bits: number }[];
+  readonly #table: Int32Array;
+  #now = 0;
+
+  constructor({ answers, others, exempt, table }: RateLimitSettings) {
+    this.#rates = [answers, others, others];
+    this.#exempt = exempt.map(parseRange);
+    this.#table = new Int32Array(table);
+  }
+
+  begin(nowMs: number): void {
+    this.#now = nowMs | 0;
+  }
+
+  isExempt(address: Uint8Array, length: number): boolean {
+    for (let i = 0; i < this.#exempt.length; i++) {
+      const { octets, bits } = this.#exempt[i]!;
+      if (octets.length === length && sharesPrefix(address, octets, bits)) return true;
+    }
+    return false;
+  }
+
+  /** `subject` is what the response is about: a name, or a zone. */
+  check(address: Uint8Array, length: number, about: number, subject: number): number {
+    const rate = this.#rates[about]!;
+    if (rate === 0) return LIMIT.pass;
+    const table = this.#table;
+    // A /24 or a /56 is what one network commands.
+    let key = Math.imul(subject ^ about, 0x9e37_79b1);
+    for (let i = 0; i < (length === 4 ? 3 : 7); i++)
+      key = Math.imul(key ^ address[i]!, 0x0100_0193);
+    key ^= key >>> 15;
+    const at = (key & (BUCKETS - 1)) * BUCKET.words;
+    if (table[at + BUCKET.key] !== key) {
+      table[at + BUCKET.key] = key;
+      table[at + BUCKET.filledAt] = this.#now;
+      table[at + BUCKET.left] = rate * UNIT;
+    }
+    const elapsed = (this.#now - table[at + BUCKET.filledAt]!) | 0;
+    let left = table[at + BUCKET.left]!;
+    if (elapsed > 0) {
+      left = Math.min(rate * UNIT, left + Math.min(elapsed, 1000 * WINDOW_SECONDS) * rate);
+      table[at + BUCKET.filledAt] = this.#now;
+    }
+    left = Math.max(left - UNIT, -rate * UNIT * WINDOW_SECONDS);
+    table[at + BUCKET.left] = left;
+    if (left >= 0) return LIMIT.pass;
+    return (table[at + BUCKET.slips]!++ & 1) === 0 ? LIMIT.drop : LIMIT.slip;
+  }
+}
+
+function sharesPrefix(address: Uint8Array, octets: Uint8Array, bits: number): boolean {
+  const whole = bits >> 3;
+  for (let i = 0; i < whole; i++) if (address[i] !== octets[i]) return false;
+  const rest = bits & 7;
+  return rest === 0 || (address[whole]! ^ octets[whole]!) >> (8 - rest) === 0;
+}

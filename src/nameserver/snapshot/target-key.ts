@@ -1,0 +1,16 @@
+/** How names outside are found in the snapshot: by name and type. */
+import { hashLabel } from "./hash.ts";
+import type { NameCursor } from "./name-cursor.ts";
+
+/** The key: the name, then the type, which is 1 or 28. */
+export function targetKey(name: NameCursor, type: number, into: Uint8Array): Uint8Array {
+  for (let i = 0; i < name.length; i++) into[i] = name.octets[i]!;
+  into[name.length] = type;
+  return into;
+}
+
+export function targetHash(name: number, type: number): number {
+  return hashLabel(name ^ type, NOTHING, 0);
+}
+
+const NOTHING = Uint8Array.of(0);

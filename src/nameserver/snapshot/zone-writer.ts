@@ -1,0 +1,212 @@
+/** One zone in the snapshot: its names, and its own entry. */
+import type { Zone } from "#zones";
+import { encodeName } from "#dns";
+import {
+  BODY,
+  ENTRY,
+  FLAGS_MASK,
+  KEY_MASK,
+  KEY_SHIFT,
+  NAME,
+  SEGMENT_BITS,
+  SEGMENT_MASK,
+  SETS_SHIFT,
+  wordsFor,
+} from "./layout.ts";
+import type { SharedMemory } from "./memory.ts";
+import { writeEntry } from "./name-block.ts";
+import { NameCursor } from "./name-cursor.ts";
+import { SetBuilder } from "./rrset.ts";
+import { nameFlags, type PlatformSets, served, type ServedRecord, zoneFlags } from "./served.ts";
+import { type MapKey, SharedMap } from "./shared-map.ts";
+
+/** Used by whichever zone is being written: the writer is one thread. */
+const sets = new SetBuilder();
+
+export class ZoneWriter {
+  readonly #memory: SharedMemory;
+  readonly #platform: PlatformSets;
+  readonly #cursor: NameCursor;
+  /** The name in lower-case wire form, with the root's octet; and how many labels it has. */
+  readonly name: Uint8Array;
+  readonly hash: number;
+  readonly #labels: number;
+  readonly #names: SharedMap;
+  readonly #counters: number;
+  #cuts = 0;
+  #wildcards = 0;
+  #apexNs: readonly ServedRecord[] = [];
+  zone: Zone;
+
+  constructor(memory: SharedMemory, platform: PlatformSets, zone: Zone, counterSlots: number) {
+    this.#memory = memory;
+    this.#platform = platform;
+    this.zone = zone;
+    this.#cursor = new NameCursor(memory.seed);
+    this.name = encodeName(`${zone.name}.`);
+    this.#cursor.read(this.name, 0, this.name.length);
+    this.#labels = this.#cursor.labels;
+    this.hash = this.#cursor.hashes[0]!;
+    this.#names = new SharedMap(memory, 0);
+    this.#counters = memory.allocate(1 + counterSlots);
+    for (let i = memory.get(this.#counters, 0) - 1; i > 0; i--) memory.set(this.#counters, i, 0);
+    const apex = writeEntry(memory, {
+      flags: 0,
+      own: 0,
+      key: new Uint8Array(0),
+      body: 0,
+      sets: null,
+    });
+    this.#names.put(this.#keyOf(0), apex);
+  }
+
+  /** Queries of each reader so far. */
+  get counters(): readonly number[] {
+    const length = this.#memory.get(this.#counters, 0) - 1;
+    return Array.from({ length }, (_, i) => this.#memory.get(this.#counters, 1 + i) >>> 0);
+  }
+
+  /** Sets what stands at a name: text without its last dot, lower case, at or below the apex. */
+  setName(name: string, records: readonly ServedRecord[]): void {
+    const wire = encodeName(`${name}.`);
+    this.#cursor.read(wire, 0, wire.length);
+    const label = 0;
+    const isApex = this.#cursor.labels === this.#labels;
+    if (isApex) this.#apexNs = records.filter(({ type }) => type === "NS");
+    const own = isApex ? records.filter(({ type }) => type !== "NS") : records;
+    const key = this.#keyOf(label);
+    const before = this.#names.get(key);
+    const below = before === 0 ? 0 : this.#memory.get(before, ENTRY.own);
+    if (own.length === 0 && below === 0 && !isApex) {
+      if (before !== 0) this.#removeName(key);
+      return;
+    }
+    sets.clear();
+    if (own.length > 0) sets.addAll(own.map(served), this.name);
+    const flags = nameFlags(own, isApex);
+    this.#count(before, -1);
+    const entry = this.#write(label, flags, below, sets);
+    this.#put(key, entry);
+    this.#count(entry, 1);
+    if (before === 0) this.#growParents();
+  }
+
+  /** Writes the zone's own entry, which leads to all else. */
+  finish(): number {
+    const directory = this.#names.finish();
+    const edge = this.#platform.edge(this.zone);
+    sets.clear();
+    const places = new Map<number, number>();
+    for (const [word, records] of [
+      [BODY.soa, [this.#platform.soa(this.zone)]],
+      [BODY.ns, this.#platform.apexNs(this.zone, this.#apexNs)],
+      [BODY.edgeA, edge.a],
+      [BODY.edgeAaaa, edge.aaaa],
+      [BODY.edgeHttps, edge.https],
+      [BODY.edgeHttps4, edge.https4],
+      [BODY.edgeHttps6, edge.https6],
+    ] as const) {
+      if (records.length === 0) continue;
+      places.set(word, sets.length);
+      sets.addAll(records, this.name);
+    }
+    const entry = writeEntry(this.#memory, {
+      flags: zoneFlags(this.zone),
+      own: 0,
+      key: this.name,
+      body: BODY.words,
+      sets,
+    });
+    const body = ENTRY.key / 4 + wordsFor(this.name.length);
+    const set = (word: number, value: number) => this.#memory.set(entry, body + word, value);
+    for (let word = 0; word < BODY.words; word++) set(word, 0);
+    set(BODY.directory, directory);
+    set(BODY.serial, this.zone.serial | 0);
+    set(BODY.cuts, this.#cuts);
+    set(BODY.wildcards, this.#wildcards);
+    set(BODY.counters, this.#counters);
+    for (const [word, place] of places) set(word, 4 * (body + BODY.words) + place);
+    return entry;
+  }
+
+  /** Gives all memory of the zone back, bit by bit. */
+  *release(): Generator<void> {
+    for (const { block, entries } of this.#names.blocks()) {
+      for (const entry of entries) this.#memory.retire(entry);
+      this.#memory.retire(block);
+      yield;
+    }
+    this.#memory.retire(this.#counters);
+  }
+
+  #removeName(key: MapKey): void {
+    const gone = this.#names.remove(key);
+    this.#count(gone, -1);
+    this.#memory.retire(gone);
+    // Ancestors that only stood for this name go with it.
+    for (let label = 1; label <= this.#cursor.labels - this.#labels; label++) {
+      const parentKey = this.#keyOf(label);
+      const parent = this.#names.get(parentKey);
+      const below = this.#memory.get(parent, ENTRY.own) - 1;
+      this.#memory.set(parent, ENTRY.own, below);
+      const isNeeded = below > 0 || this.#memory.get(parent, ENTRY.meta) >>> SETS_SHIFT > 0;
+      if (isNeeded || label === this.#cursor.labels - this.#labels) return;
+      this.#names.remove(parentKey);
+      this.#count(parent, -1);
+      this.#memory.retire(parent);
+    }
+  }
+
+  /** A new name counts with its parent, which is made if there is none. */
+  #growParents(): void {
+    for (let label = 1; label <= this.#cursor.labels - this.#labels; label++) {
+      const key = this.#keyOf(label);
+      const parent = this.#names.get(key);
+      if (parent !== 0) {
+        this.#memory.set(parent, ENTRY.own, this.#memory.get(parent, ENTRY.own) + 1);
+        return;
+      }
+      const made = this.#write(label, 0, 1, null);
+      this.#names.put(key, made);
+      this.#count(made, 1);
+    }
+  }
+
+  #put(key: MapKey, entry: number): void {
+    const before = this.#names.put(key, entry);
+    if (before !== 0) this.#memory.retire(before);
+  }
+
+  #write(label: number, flags: number, own: number, data: SetBuilder | null): number {
+    const { octets, at, labels } = this.#cursor;
+    const key = octets.subarray(at[label]!, at[labels - this.#labels]!);
+    return writeEntry(this.#memory, { flags, own, key, body: 0, sets: data });
+  }
+
+  #count(entry: number, by: number): void {
+    if (entry === 0) return;
+    const meta = this.#memory.get(entry, ENTRY.meta);
+    if ((meta & FLAGS_MASK & NAME.cut) !== 0) this.#cuts += by;
+    const key = (meta >>> KEY_SHIFT) & KEY_MASK;
+    const bytes = this.#memory.bytes[entry >>> SEGMENT_BITS]!;
+    const at = (entry & SEGMENT_MASK) + ENTRY.key;
+    if (key >= 2 && bytes[at] === 1 && bytes[at + 1] === 0x2a) this.#wildcards += by;
+  }
+
+  /** The key of the cursor's name from this label on, without the zone's name. */
+  #keyOf(label: number): MapKey {
+    const { octets, at, labels, hashes } = this.#cursor;
+    const [start, end] = [at[label]!, at[labels - this.#labels]!];
+    return {
+      hash: hashes[label]!,
+      is: (entry) => {
+        const key = (this.#memory.get(entry, ENTRY.meta) >>> KEY_SHIFT) & KEY_MASK;
+        if (key !== end - start) return false;
+        const bytes = this.#memory.bytes[entry >>> SEGMENT_BITS]!;
+        const from = (entry & SEGMENT_MASK) + ENTRY.key - start;
+        for (let i = start; i < end; i++) if (bytes[from + i] !== octets[i]) return false;
+        return true;
+      },
+    };
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * The system calls that move datagrams in batches, taken from the C library of the process.
+ * Everything foreign is in this file: their signatures, and the numbers that Linux gives its
+ * options on x64 and arm64 (asm-generic/socket.h, linux/in.h, linux/in6.h).
+ */
+
+/** Addresses are numbers here: user space ends far below 2^53, and a BigInt a call would be garbage. */
+export interface Libc {
+  recvmmsg(fd: number, headers: number, count: number, flags: number, timeout: number): number;
+  sendmmsg(fd: number, headers: number, count: number, flags: number): number;
+  poll(descriptors: number, count: number, timeoutMs: number): number;
+  socket(family: number, type: number, protocol: number): number;
+  setsockopt(fd: number, level: number, name: number, value: Uint8Array, length: number): number;
+  bind(fd: number, address: Uint8Array, length: number): number;
+  getsockname(fd: number, address: Uint8Array, length: Uint8Array): number;
+  eventfd(initial: number, flags: number): number;
+  read(fd: number, buffer: Uint8Array, length: number): number;
+  write(fd: number, buffer: Uint8Array, length: number): number;
+  close(fd: number): number;
+  /** Why the last call on this thread failed. Another call may change it. */
+  errno(): number;
+  /** Where a buffer lies. It never moves, and lies there until nothing in the thread refers to it. */
+  readonly addressOf: (memory: ArrayBuffer) => number;
+}
+
+export const AF_INET = 2;
+export const AF_INET6 = 10;
+export const SOCK_DGRAM = 2;
+/** Children of this process, such as script runtimes, must not inherit the sockets. */
+export const SOCK_CLOEXEC = 0o2000000;
+export const EFD_CLOEXEC = 0o2000000;
+export const EFD_NONBLOCK = 0o4000;
+
+export const SOL_IP = 0;
+export const SOL_SOCKET = 1;
+export const SOL_IPV6 = 41;
+export const SO_SNDBUF = 7;
+export const SO_RCVBUF = 8;
+export const SO_REUSEPORT = 15;
+export const IP_PKTINFO = 8;
+export const IP_MTU_DISCOVER = 10;
+export const IPV6_MTU_DISCOVER = 23;
+export const IPV6_V6ONLY = 26;
+export const IPV6_RECVPKTINFO = 49;
+/** Neither sets "don't fragment" nor believes what the path says about its MTU. Same for IPv6. */
+export const IP_PMTUDISC_OMIT = 5;
+
+export const MSG_DONTWAIT = 0x40;
+export const POLLIN = 0x1;
+export const POLLOUT = 0x4;
+export const POLLNVAL = 0x20;
+export const EAGAIN = 11;
+
+/** Whether the numbers and layouts here are those of this machine. */
+export const isBatchPlatform =
+  process.platform === "linux" && (process.arch === "x64" || process.arch === "arm64");
+
+/** Loaded late, so that other systems never touch the foreign functions. */
+export async function loadLibc(): Promise<Libc> {
+  const { default: koffi } = await import("koffi");
+  const lib = koffi.load(null); // What the process itself is linked with, glibc or musl.
+  const headers = ["int", "uintptr_t", "uint", "int"];
+  return {
+    recvmmsg: lib.func("recvmmsg", "int", [...headers, "uintptr_t"]),
+    sendmmsg: lib.func("sendmmsg", "int", headers),
+    poll: lib.func("poll", "int", ["uintptr_t", "ulong", "int"]),
+    socket: lib.func("socket", "int", ["int", "int", "int"]),
+    setsockopt: lib.func("setsockopt", "int", ["int", "int", "int", "void *", "uint"]),
+    bind: lib.func("bind", "int", ["int", "void *", "uint"]),
+    getsockname: lib.func("getsockname", "int", ["int", "void *", "void *"]),
+    eventfd: lib.func("eventfd", "int", ["uint", "int"]),
+    read: lib.func("read", "long", ["int", "void *", "size_t"]),
+    write: lib.func("write", "long", ["int", "void *", "size_t"]),
+    close: lib.func("close", "int", ["int"]),
+    errno: () => koffi.errno(),
+    addressOf: (memory) => Number(koffi.address(memory)),
+  };
+}

@@ -1,0 +1,21 @@
+/** Both ways to serve UDP, under the one contract. */
+import { isBatchPlatform } from "./libc.ts";
+import { udpContract } from "./udp.contract.ts";
+
+udpContract("node:dgram", {
+  endpoint: "dgram",
+  severalThreads: false,
+  repliesFromAsked: false,
+  keepsDatagrams: false,
+  longestQuery: 65_507,
+});
+
+if (isBatchPlatform) {
+  udpContract("recvmmsg and sendmmsg", {
+    endpoint: "batch",
+    severalThreads: true,
+    repliesFromAsked: true,
+    keepsDatagrams: true,
+    longestQuery: 4_096,
+  });
+}
