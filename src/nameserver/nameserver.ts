@@ -55,7 +55,7 @@ export interface Nameserver extends AsyncDisposable {
   readonly address: HostPort;
   readonly tlsAddress: HostPort | null;
   /** Answers a query that came over another door. */
-  respond(query: Uint8Array, client: Client): Promise<Uint8Array | null>;
+  readonly respond: (query: Uint8Array, client: Client) => Promise<Uint8Array | null>;
 }
 
 /** Beside the query threads: the stream thread, the main thread, and one of each that is being replaced. */

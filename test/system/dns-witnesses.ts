@@ -94,8 +94,7 @@ test("kdig gets every type, over UDP and over TCP on one connection", async () =
       records.map(() => "status: NOERROR"),
       text,
     );
-    const sizes = text.match(/EDNS PSEUDOSECTION|;; WARNING/g) ?? [];
-    assert.deepEqual(sizes, [], text);
+    assert.doesNotMatch(text, /WARNING/);
   }
 });
 

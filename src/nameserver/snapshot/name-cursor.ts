@@ -6,6 +6,9 @@ const MAX_LABEL_OCTETS = 63;
 /** As many labels of one octet as a name can have. */
 const MAX_LABELS = 127;
 
+const DOT = 0x2e;
+const BACKSLASH = 0x5c;
+
 export class NameCursor {
   readonly octets = new Uint8Array(MAX_NAME_OCTETS + 1);
   /** With the root's octet. */
@@ -46,6 +49,36 @@ export class NameCursor {
     this.labels = labels;
     this.#hash();
     return i + 1;
+  }
+
+  /**
+   * Reads text in lower case without its last dot, as zones keep names. False when it has an escape, or is
+   * no such name: then it must be read from its wire form.
+   */
+  readText(text: string): boolean {
+    const { octets, at } = this;
+    if (text.length + 2 > MAX_NAME_OCTETS) return false;
+    let labels = 0;
+    let length = 0;
+    let label = 0;
+    for (let i = 0; i <= text.length; i++) {
+      const code = i === text.length ? DOT : text.charCodeAt(i);
+      if (code !== DOT) {
+        if (code === BACKSLASH || code > 0x7f) return false;
+        octets[++length] = code;
+        continue;
+      }
+      if (length === label || length - label > MAX_LABEL_OCTETS) return false;
+      octets[label] = length - label;
+      at[labels++] = label;
+      label = ++length;
+    }
+    octets[length] = 0;
+    at[labels] = length;
+    this.length = length + 1;
+    this.labels = labels;
+    this.#hash();
+    return true;
   }
 
   /** Takes labels without an end, which `tail` completes; false when that is no name. */

@@ -5,7 +5,7 @@ import type { SharedMemory } from "./memory.ts";
 /** Which entry is meant: its hash, and whether an entry with that hash is the one. */
 export interface MapKey {
   readonly hash: number;
-  readonly is: (entry: number) => boolean;
+  is(entry: number): boolean;
 }
 
 /** A map while it is changed. Blocks that it made itself, which no reader has seen, are changed in place. */
@@ -27,9 +27,9 @@ export class SharedMap {
   }
 
   /** The entry's address, or 0. */
-  get({ hash, is }: MapKey): number {
-    const page = this.#page(hash);
-    const slot = this.#find(page, hash, is);
+  get(key: MapKey): number {
+    const page = this.#page(key.hash);
+    const slot = this.#find(page, key);
     return slot < 0 ? 0 : this.#memory.get(page, PAGE.slots + 2 * slot + 1);
   }
 
@@ -37,7 +37,7 @@ export class SharedMap {
   put(key: MapKey, entry: number): number {
     const { hash } = key;
     let page = this.#ownPage(hash);
-    const slot = this.#find(page, hash, key.is);
+    const slot = this.#find(page, key);
     if (slot >= 0) {
       const before = this.#memory.get(page, PAGE.slots + 2 * slot + 1);
       this.#memory.set(page, PAGE.slots + 2 * slot + 1, entry);
@@ -56,7 +56,7 @@ export class SharedMap {
   remove(key: MapKey): number {
     if (this.get(key) === 0) return 0;
     const page = this.#ownPage(key.hash);
-    const slot = this.#find(page, key.hash, key.is);
+    const slot = this.#find(page, key);
     const gone = this.#memory.get(page, PAGE.slots + 2 * slot + 1);
     const left = this.#entries(page).filter(([, entry]) => entry !== gone);
     this.#clear(page);
@@ -185,12 +185,13 @@ export class SharedMap {
     this.#memory.set(page, PAGE.used, this.#memory.get(page, PAGE.used) + 1);
   }
 
-  #find(page: number, hash: number, is: (entry: number) => boolean): number {
+  #find(page: number, key: MapKey): number {
+    const { hash } = key;
     const mask = this.#slots(page) - 1;
     for (let slot = slotOf(hash) & mask; ; slot = (slot + 1) & mask) {
       const entry = this.#memory.get(page, PAGE.slots + 2 * slot + 1);
       if (entry === 0) return -1;
-      if (this.#memory.get(page, PAGE.slots + 2 * slot) === hash && is(entry)) return slot;
+      if (this.#memory.get(page, PAGE.slots + 2 * slot) === hash && key.is(entry)) return slot;
     }
   }
 

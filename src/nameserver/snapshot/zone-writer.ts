@@ -27,6 +27,7 @@ export class ZoneWriter {
   readonly #memory: SharedMemory;
   readonly #platform: PlatformSets;
   readonly #cursor: NameCursor;
+  readonly #key: NameKey;
   /** The name in lower-case wire form, with the root's octet; and how many labels it has. */
   readonly name: Uint8Array;
   readonly hash: number;
@@ -43,6 +44,7 @@ export class ZoneWriter {
     this.#platform = platform;
     this.zone = zone;
     this.#cursor = new NameCursor(memory.seed);
+    this.#key = new NameKey(memory, this.#cursor);
     this.name = encodeName(`${zone.name}.`);
     this.#cursor.read(this.name, 0, this.name.length);
     this.#labels = this.#cursor.labels;
@@ -68,8 +70,10 @@ export class ZoneWriter {
 
   /** Sets what stands at a name: text without its last dot, lower case, at or below the apex. */
   setName(name: string, records: readonly ServedRecord[]): void {
-    const wire = encodeName(`${name}.`);
-    this.#cursor.read(wire, 0, wire.length);
+    if (!this.#cursor.readText(name)) {
+      const wire = encodeName(`${name}.`);
+      this.#cursor.read(wire, 0, wire.length);
+    }
     const label = 0;
     const isApex = this.#cursor.labels === this.#labels;
     if (isApex) this.#apexNs = records.filter(({ type }) => type === "NS");
@@ -193,20 +197,37 @@ export class ZoneWriter {
     if (key >= 2 && bytes[at] === 1 && bytes[at + 1] === 0x2a) this.#wildcards += by;
   }
 
-  /** The key of the cursor's name from this label on, without the zone's name. */
+  /** The key of the cursor's name from this label on, without the zone's name. The next call changes it. */
   #keyOf(label: number): MapKey {
-    const { octets, at, labels, hashes } = this.#cursor;
-    const [start, end] = [at[label]!, at[labels - this.#labels]!];
-    return {
-      hash: hashes[label]!,
-      is: (entry) => {
-        const key = (this.#memory.get(entry, ENTRY.meta) >>> KEY_SHIFT) & KEY_MASK;
-        if (key !== end - start) return false;
-        const bytes = this.#memory.bytes[entry >>> SEGMENT_BITS]!;
-        const from = (entry & SEGMENT_MASK) + ENTRY.key - start;
-        for (let i = start; i < end; i++) if (bytes[from + i] !== octets[i]) return false;
-        return true;
-      },
-    };
+    const { at, labels, hashes } = this.#cursor;
+    const key = this.#key;
+    key.start = at[label]!;
+    key.end = at[labels - this.#labels]!;
+    key.hash = hashes[label]!;
+    return key;
+  }
+}
+
+/** A part of the cursor's name as a key: one object for all, because millions are asked for at a start. */
+class NameKey implements MapKey {
+  readonly #memory: SharedMemory;
+  readonly #octets: Uint8Array;
+  hash = 0;
+  start = 0;
+  end = 0;
+
+  constructor(memory: SharedMemory, { octets }: NameCursor) {
+    this.#memory = memory;
+    this.#octets = octets;
+  }
+
+  is(entry: number): boolean {
+    const { start, end } = this;
+    const length = (this.#memory.get(entry, ENTRY.meta) >>> KEY_SHIFT) & KEY_MASK;
+    if (length !== end - start) return false;
+    const bytes = this.#memory.bytes[entry >>> SEGMENT_BITS]!;
+    const from = (entry & SEGMENT_MASK) + ENTRY.key - start;
+    for (let i = start; i < end; i++) if (bytes[from + i] !== this.#octets[i]) return false;
+    return true;
   }
 }
