@@ -1,6 +1,6 @@
 /** The parts of the DNS bench that a wrong figure could hide in. Run by `node --test bench/`. */
 import assert from "node:assert/strict";
-import { fork } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { suite, test } from "node:test";
@@ -25,9 +25,7 @@ suite("the zone", () => {
 
   test("holds what its answers say, and what others point to", () => {
     const lines = new Set(all.flat().map(line));
-    const addresses = new Set(
-      all.flat().flatMap(({ type, name }) => (type === "A" ? [name] : [])),
-    );
+    const addresses = new Set(all.flat().flatMap(({ type, name }) => (type === "A" ? [name] : [])));
     for (let n = 0; n < NAMES; n++) {
       const { type, answer } = sampleOf(n, n);
       assert.ok(answer.every((record) => lines.has(line(record))));
@@ -115,16 +113,19 @@ test("dnsperf's statistics are read", () => {
   assert.throws(() => readOutput("no"), /did not tell "Queries completed:"/);
 });
 
-test("processes that a process started count with it, however far below", async () => {
-  const child = fork(import.meta.filename, ["child"], { execArgv: [] });
+test("processes that a process started count with it", async () => {
+  // The lower one tells its number, and ends when its input does, with the upper one.
+  const lower = "console.log(process.pid); process.stdin.resume();";
+  const upper = `require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(lower)}], { stdio: ["pipe", "inherit", "ignore"] })`;
+  const child = spawn(process.execPath, ["-e", upper], { stdio: ["ignore", "pipe", "ignore"] });
   try {
-    const [grandchild] = (await once(child, "message")) as [number];
-    const tree = processTree(child.pid!);
-    assert.deepEqual(tree, [child.pid, grandchild]);
+    const [told] = (await once(child.stdout, "data")) as [Buffer];
+    const below = Number(told.toString());
+    assert.deepEqual(processTree(child.pid!), [child.pid, below]);
     assert.ok(treeCpuSeconds(child.pid!) > 0);
     const { rssMiB, heldMiB } = treeMemory(child.pid!);
     assert.ok(heldMiB < rssMiB); // They share the program.
-    assert.ok(heldMiB > memoryOf(grandchild).rssMiB);
+    assert.ok(heldMiB > memoryOf(below).rssMiB);
   } finally {
     child.kill("SIGKILL");
   }

@@ -169,7 +169,12 @@ function rowsOf(
       shown: answerFigures,
       aims: answerAims,
     })),
-    { key: "zone", name: `a zone of ${count} names`, shown: zoneFigures, aims: names < MANY_NAMES ? loadAims : sizeAims },
+    {
+      key: "zone",
+      name: `a zone of ${count} names`,
+      shown: zoneFigures,
+      aims: names < MANY_NAMES ? loadAims : sizeAims,
+    },
   ];
   return groups.flatMap(({ key, name, shown, aims }) =>
     peers.map((peer) => ({

@@ -120,6 +120,7 @@ test("a row comes to its medians, ratios and aims", () => {
     aims: [
       { text: "ratio", key: "rate", ratioAtLeast: 0.6 },
       { text: "below", key: "rate", below: 60 },
+      { text: "no more", key: "rate", ratioAtMost: 0.6 },
     ],
     conditions: [],
     rounds,
@@ -129,7 +130,7 @@ test("a row comes to its medians, ratios and aims", () => {
   assert.deepEqual(ratios["rate"], { median: 0.6, least: 0.5, greatest: 0.7 });
   assert.deepEqual(
     aims.map(({ verdict }) => verdict),
-    ["met", "not met"],
+    ["met", "not met", "met"],
   );
   const unfit = { ...row, conditions: [{ otherwise: "too slow", key: "rate", atLeast: 80 }] };
   const { aims: open, doubts } = summarize(unfit);

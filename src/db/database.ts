@@ -10,6 +10,8 @@ import type { Bound, Scan, SqlValue } from "./statement.ts";
  */
 export interface Database extends AsyncDisposable {
   readonly engine: "sqlite" | "postgres";
+  /** Whether other nodes may use it too, so that what this one has read may be old. */
+  readonly shared: boolean;
   /** The engine's words for column types, for migrations. */
   readonly types: ColumnTypes;
   all<Row>(query: Bound<Row>): Promise<Row[]>;
@@ -22,6 +24,13 @@ export interface Database extends AsyncDisposable {
   write<const S extends readonly Bound[]>(...steps: S): Promise<StepResults<S>>;
   /** The same for very many steps: a call has room for some 100 000 arguments and no more. */
   writeAll(steps: readonly Bound[]): Promise<StepResult[]>;
+  /**
+   * Tells the nodes that listen to the topic, this one among them, and waits for nothing. A signal may
+   * be lost: it only makes sooner known what the tables hold.
+   */
+  signal(topic: string, message: string): void;
+  /** Hears signals until it is disposed of. There are none where nobody else uses the database. */
+  onSignal(topic: string, hear: (message: string) => void): Disposable;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
 }

@@ -97,6 +97,8 @@ export class PostgresSignals implements Disposable {
     });
     try {
       await client.connect();
+      // The driver has it, its types do not: to listen is no reason for the process to go on.
+      (client as pg.Client & { unref(): void }).unref();
       for (const topic of this.#hearing.keys()) await this.#listen(client, topic);
       isUp = true;
       this.#pauseMs = FIRST_PAUSE_MS;

@@ -9,6 +9,7 @@ import {
   type StepResult,
   type StepResults,
 } from "./database.ts";
+import { PostgresSignals } from "./postgres-signals.ts";
 import type { Bound, Scan, SqlValue } from "./statement.ts";
 
 /** The C collation orders by bytes, as SQLite does, whatever the server's locale. */
@@ -46,21 +47,22 @@ export async function openPostgres(
   url: string,
   onError: (error: Error) => void,
 ): Promise<Database> {
-  const pool = new pg.Pool({
+  const client: pg.ClientConfig = {
     connectionString: url,
-    max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     application_name: "selvedge",
     keepAlive: true,
     types: { getTypeParser },
-  });
+  };
+  const pool = new pg.Pool({ ...client, max: MAX_CONNECTIONS });
   // A connection that dies while idle is replaced by the next query; it only has to be known.
   pool.on("error", onError);
   try {
     const { rows } = await pool.query<{ version: string }>("SELECT version()");
     const isCockroach = rows[0]?.version.includes("CockroachDB") === true;
-    return new PostgresDatabase(pool, isCockroach ? cockroachTypes : types);
+    const signals = new PostgresSignals({ pool, client, onLost: onError });
+    return new PostgresDatabase(pool, isCockroach ? cockroachTypes : types, signals);
   } catch (cause) {
     await pool.end();
     const why = redactUrl((cause as Error).message);
@@ -71,12 +73,15 @@ export async function openPostgres(
 
 class PostgresDatabase implements Database {
   readonly engine = "postgres";
+  readonly shared = true;
   readonly types: ColumnTypes;
   readonly #pool: pg.Pool;
+  readonly #signals: PostgresSignals;
 
-  constructor(pool: pg.Pool, types: ColumnTypes) {
+  constructor(pool: pg.Pool, types: ColumnTypes, signals: PostgresSignals) {
     this.#pool = pool;
     this.types = types;
+    this.#signals = signals;
   }
 
   async all<Row>(query: Bound<Row>): Promise<Row[]> {
@@ -125,11 +130,20 @@ class PostgresDatabase implements Database {
     }
   }
 
+  signal(topic: string, message: string): void {
+    this.#signals.send(topic, message);
+  }
+
+  onSignal(topic: string, hear: (message: string) => void): Disposable {
+    return this.#signals.hear(topic, hear);
+  }
+
   async ping(): Promise<void> {
     await this.#guarded(() => this.#pool.query("SELECT 1"));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#signals[Symbol.dispose]();
     const late = new Promise<void>((resolve) => setTimeout(resolve, END_TIMEOUT_MS).unref());
     await Promise.race([this.#pool.end(), late]);
   }

@@ -59,6 +59,7 @@ function startWriter(path: string): Promise<Worker> {
 
 class SqliteDatabase implements Database {
   readonly engine = "sqlite";
+  readonly shared = false;
   readonly types = types;
   readonly #path: string;
   readonly #reader: DatabaseSync;
@@ -131,6 +132,12 @@ class SqliteDatabase implements Database {
     this.#waiting.set(id, { steps, resolve: done.resolve, reject: done.reject });
     this.#writer.postMessage(request);
     return done.promise;
+  }
+
+  signal(): void {}
+
+  onSignal(): Disposable {
+    return { [Symbol.dispose]: () => {} };
   }
 
   async ping(): Promise<void> {

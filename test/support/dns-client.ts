@@ -31,9 +31,9 @@ export class UdpClient implements Disposable {
     return this.#next();
   }
 
-  /** What comes for the message before the answer to the next query: nothing, when it was dropped. */
-  async askThen(message: Uint8Array, next: Buffer): Promise<Buffer[]> {
-    this.#socket.send(message);
+  /** What comes for the messages before the answer to the next query: nothing, when they were dropped. */
+  async askThen(messages: readonly Uint8Array[], next: Buffer): Promise<Buffer[]> {
+    for (const message of messages) this.#socket.send(message);
     this.#socket.send(next);
     const before: Buffer[] = [];
     for (;;) {

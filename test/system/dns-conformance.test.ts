@@ -99,7 +99,7 @@ async function checkSilence({ message }: Question): Promise<void> {
   using client = await UdpClient.open(nameserver);
   const id = message.length < 2 ? 1 : message.readUInt16BE(0) ^ 0xffff;
   const next = encodeQuery({ name: "silence.invalid", type: "A", id });
-  assert.deepEqual(await client.askThen(message, next), []);
+  assert.deepEqual(await client.askThen([message], next), []);
 }
 
 async function ourCookie(): Promise<Buffer> {
