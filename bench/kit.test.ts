@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite, test } from "node:test";
-import type { Round } from "./kit/bench.ts";
+import type { Bench, Round, Row } from "./kit/bench.ts";
 import { coresIn } from "./kit/cores.ts";
 import { cpuSeconds, cpuSecondsIn, machineCpuSeconds, machineCpuSecondsIn } from "./kit/cpu.ts";
 import { Histogram } from "./kit/histogram.ts";
 import { requestText } from "./kit/http-exchange.ts";
 import { loadHttp } from "./kit/http-load.ts";
+import { describeMachine } from "./kit/machine.ts";
+import { printReport, reportOf } from "./kit/report.ts";
 import { ResponseReader } from "./kit/response-reader.ts";
 import { median, summarize } from "./kit/summary.ts";
 
@@ -136,6 +138,36 @@ test("a row comes to its medians, ratios and aims", () => {
   const { aims: open, doubts } = summarize(unfit);
   assert.ok(open.every(({ verdict }) => verdict === "undecided"));
   assert.deepEqual(doubts, ["too slow"]);
+});
+
+test("peers of rows with one name stand in one table", () => {
+  const row = (peer: string): Row => ({
+    name: "row",
+    names: { ours: "us", peer },
+    shown: [{ key: "rate", label: "a second", digits: 0 }],
+    aims: [{ text: "as many", key: "rate", ratioAtLeast: 1 }],
+    conditions: [],
+    rounds: [{ first: "ours", ours: { rate: 3 }, peer: { rate: 2 } }],
+  });
+  const [bench, machine] = [{ name: "", summary: "", parameters: {} } as Bench, describeMachine()];
+  const run = { date: "", machine, pinned: "", rounds: 1, seconds: null };
+  const print = (...rows: Row[]) =>
+    printReport(reportOf(bench, rows, run))
+      .split("\n")
+      .slice(4);
+  assert.deepEqual(print(row("A"), row("B")), [
+    "  row       us  A  ratio  B  ratio",
+    "  a second   3  2   1.50  2   1.50",
+    "  aim: A: as many: MET",
+    "  aim: B: as many: MET",
+    "",
+  ]);
+  assert.deepEqual(print(row("A")), [
+    "  row       us  A  ratio  of single rounds",
+    "  a second   3  2   1.50      1.50 to 1.50",
+    "  aim: as many: MET",
+    "",
+  ]);
 });
 
 async function listen(handle: RequestListener): Promise<AsyncDisposable & { port: number }> {

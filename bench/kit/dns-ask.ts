@@ -14,7 +14,7 @@ const START_TIMEOUT_MS = 120_000;
 const ANSWER_MS = 2_000;
 
 /** A port of 127.0.0.1 that is asked one question at a time. */
-export class Asker implements Disposable {
+class Asker implements Disposable {
   readonly #socket = createSocket("udp4");
   readonly #port: number;
   #id = 0;

@@ -117,6 +117,7 @@ function countedAs(identity: Identity): string {
 
 /** Where a name stands twice its last value counts, unless all are asked for. */
 function queryFields(query: string, repeats: readonly string[] = []): Record<string, unknown> {
+  if (query === "") return {};
   if (query.includes("%00")) {
     throw errors.invalidFields([{ pointer: "/", message: "query: NUL character" }]);
   }

@@ -46,6 +46,19 @@ export function json<T>(): Column<T> {
   };
 }
 
+/** The same, for what most rows have alike: the last value is kept and shared, never to be changed. */
+export function sharedJson<T>(): Column<T> {
+  const { encode, decode } = json<T>();
+  let last: { readonly text: SqlValue; readonly value: T } | null = null;
+  return {
+    encode,
+    decode(text) {
+      if (last?.text !== text) last = { text, value: decode(text) };
+      return last.value;
+    },
+  };
+}
+
 /** Text that is one of a few words. */
 export function word<W extends string>(): Column<W> {
   return text as unknown as Column<W>;

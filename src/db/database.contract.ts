@@ -185,6 +185,39 @@ export function databaseContract(name: string, makeEngine: () => Promise<Engine>
       assert.deepEqual(await Array.fromAsync(db.scan(everything({ least: 0 }))), []);
     });
 
+    test("a signal reaches every node that listens to its topic, where there can be several", async () => {
+      await using other = await engine.open();
+      using listening = new DisposableStack();
+      const heard = { here: [] as string[], there: [] as string[], elsewhere: [] as string[] };
+      listening.use(db.onSignal("news", (message) => heard.here.push(message)));
+      const there = other.onSignal("news", (message) => heard.there.push(message));
+      listening.use(db.onSignal("other news", (message) => heard.elsewhere.push(message)));
+      const isHeard = () => heard.here.length > 0 && heard.there.length > 0;
+      if (!db.shared) {
+        db.signal("news", "to nobody");
+        assert.equal(isHeard(), false);
+        return;
+      }
+      // Nodes begin to listen in their own time; until then signals are lost.
+      await until(() => {
+        db.signal("news", "quotes ' and \" and ü");
+        return isHeard();
+      });
+      assert.equal(heard.there[0], "quotes ' and \" and ü");
+      there[Symbol.dispose]();
+      const [soFar, before] = [heard.here.length, heard.there.length];
+      for (let i = 0; i < 300; i++) other.signal("news", `many ${i}`);
+      other.signal("other news", "at last");
+      await until(() => heard.elsewhere.length > 0);
+      const many = heard.here.filter((message) => message.startsWith("many"));
+      assert.deepEqual(
+        many,
+        Array.from({ length: 300 }, (_, i) => `many ${i}`),
+      );
+      assert.ok(heard.here.length >= soFar + 300);
+      assert.equal(heard.there.length, before, "who has left hears no more");
+    });
+
     test("a lease has one holder, who can renew it until it lapses", async () => {
       const mine = { name: "work", holder: "me", seconds: 10 };
       const yours = { ...mine, holder: "you" };
@@ -234,6 +267,13 @@ export function databaseContract(name: string, makeEngine: () => Promise<Engine>
       );
     });
   });
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (const deadline = performance.now() + 10_000; !isSo();) {
+    assert.ok(performance.now() < deadline, "it did not happen in time");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }
 
 function counting(number: number): Migration {

@@ -3,7 +3,17 @@
  * query layer. Parts declare statements and migrations; the engines run them alike, which the
  * contract in `database.contract.ts` holds.
  */
-export { bytes, type Column, integer, json, maybe, text, time, word } from "./columns.ts";
+export {
+  bytes,
+  type Column,
+  integer,
+  json,
+  maybe,
+  sharedJson,
+  text,
+  time,
+  word,
+} from "./columns.ts";
 export { type Database, DatabaseFault, isDatabaseFault, untilUndisturbed } from "./database.ts";
 export { type Migration, migrate } from "./migrate.ts";
 export { openDatabase } from "./open.ts";

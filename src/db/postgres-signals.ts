@@ -59,7 +59,7 @@ export class PostgresSignals implements Disposable {
   [Symbol.dispose](): void {
     this.#isClosed = true;
     if (this.#retry !== null) clearTimeout(this.#retry);
-    this.#client?.end().catch(() => {});
+    if (this.#client !== null) hangUp(this.#client);
   }
 
   async #sendWaiting(): Promise<void> {
@@ -84,7 +84,7 @@ export class PostgresSignals implements Disposable {
     const lose = (error: Error) => {
       if (this.#client !== client) return;
       this.#client = null;
-      client.end().catch(() => {});
+      hangUp(client);
       if (this.#isClosed || isLacking(error)) return;
       if (isUp) this.#options.onLost(error);
       this.#retry = setTimeout(() => void this.#connect(), this.#pauseMs).unref();
@@ -105,12 +105,17 @@ export class PostgresSignals implements Disposable {
     } catch (error) {
       lose(error as Error);
     }
-    if (this.#isClosed) client.end().catch(() => {});
+    if (this.#isClosed) hangUp(client);
   }
 
   async #listen(client: pg.Client | null, topic: string): Promise<void> {
     await client?.query(`LISTEN ${pg.escapeIdentifier(topic)}`);
   }
+}
+
+/** Nobody waits for the end, and one that fails has come to an end too. */
+function hangUp(client: pg.Client): void {
+  client.end().catch(() => {});
 }
 
 function isLacking(error: Error & { code?: string }): boolean {

@@ -48,3 +48,32 @@ test("a connection that the server closed is replaced", async () => {
   await told.promise;
   assert.notEqual((await db.first(pid({})))!.pid, victim);
 });
+
+test("the connection that listens is made anew when the server has closed it", async () => {
+  const url = await freshPostgresUrl();
+  const lost: Error[] = [];
+  await using db = await openPostgres(url, (error) => lost.push(error));
+  await using other = await openPostgres(url, () => {}); // Its idle connections are cut as well.
+  const cut = statement({
+    sql: `SELECT CAST(pg_terminate_backend(pid) AS INTEGER) FROM pg_stat_activity
+          WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
+    gives: { done: integer },
+  });
+  const heard: string[] = [];
+  using listening = new DisposableStack();
+  listening.use(db.onSignal("news", (message) => heard.push(message)));
+  const hearAnew = async () => {
+    heard.length = 0;
+    while (heard.length === 0) {
+      other.signal("news", "");
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  for (let round = 1; round <= 2; round++) {
+    await hearAnew();
+    assert.equal((await other.all(cut({}))).length, 1);
+    while (lost.length < round) await new Promise(setImmediate);
+  }
+  await hearAnew();
+  assert.equal(lost.length, 2);
+});

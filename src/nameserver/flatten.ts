@@ -2,6 +2,7 @@
 import { EDE, RCODE, TYPE } from "./codes.ts";
 import { FOUND, type Lookup } from "./lookup.ts";
 import { LEADS_NOWHERE, NEEDS_OUTSIDE } from "./outcome.ts";
+import { STALE_TTL_SECONDS } from "./outside/target-store.ts";
 import { type Reply, ttlOf } from "./reply.ts";
 import {
   BODY,
@@ -104,14 +105,16 @@ export class Flattener {
     const state = reader.get(body, TARGET.state);
     this.ede = (state & 0xff) - 1;
     if ((state & TARGET_FAILED) !== 0) return RCODE.SERVFAIL;
-    if ((state & TARGET_STALE) !== 0) this.ede = EDE.STALE_ANSWER;
+    const isStale = (state & TARGET_STALE) !== 0;
+    if (isStale) this.ede = EDE.STALE_ANSWER;
+    const seconds = Math.min(ttl, isStale ? STALE_TTL_SECONDS : left);
     const count = reader.get(body, TARGET.count);
     if (count === 0) return LEADS_NOWHERE;
     const size = type === TYPE.A ? 4 : 16;
     const bytes = reader.bytes[body >>> SEGMENT_BITS]!;
     const at = (body & SEGMENT_MASK) + 4 * TARGET.addresses;
     for (let i = 0; i < count; i++) {
-      if (!this.#reply.record(owner, type, Math.min(ttl, left), bytes, at + i * size, size)) {
+      if (!this.#reply.record(owner, type, seconds, bytes, at + i * size, size)) {
         this.#reply.truncate();
         return RCODE.NOERROR;
       }

@@ -13,6 +13,7 @@ import { Publisher } from "./publisher.ts";
 import { rateLimitTable } from "./rate-limit.ts";
 import { connect, type ResponderSettings } from "./responder.ts";
 import { RESPONSE_COUNTERS } from "./response-counters.ts";
+import { onSamePort } from "./same-port.ts";
 import type { PlatformFacts } from "./snapshot/served.ts";
 import { defaultStreamLimits } from "./streams/limits.ts";
 import {
@@ -91,30 +92,18 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
   const answerLater = (query: Uint8Array, client: Client) => late.answer(query, client);
 
   const common = { connectReader, disconnectReader, settings, answerLater, log };
-  const udp = started.use(
-    await startUdp({
-      ...common,
-      address: options.address,
-      threads,
-      onRestart: () => log.warn("a query thread was started anew"),
-    }),
-  );
-  const { tlsAddress } = options;
+  const { address, tlsAddress } = options;
   const certificate = tlsAddress && (await certificateFor(tlsAddress, options));
-  const streams = started.use(
-    await startStreams({
-      ...common,
-      address: udp.address,
-      tlsAddress,
-      certificate,
-      limits: {
-        ...defaultStreamLimits,
-        connections: options.connections,
-        connectionsPerSource: options.connectionsPerSource,
-        exempt: options.exempt,
-      },
-    }),
+  const onRestart = () => log.warn("a query thread was started anew");
+  const { exempt, connections, connectionsPerSource } = options;
+  const limits = { ...defaultStreamLimits, exempt, connections, connectionsPerSource };
+  const { udp, tcp: streams } = await onSamePort(
+    address,
+    () => startUdp({ ...common, address, threads, onRestart }),
+    (address) => startStreams({ ...common, address, tlsAddress, certificate, limits }),
   );
+  started.use(udp);
+  started.use(streams);
   if (certificate !== null && options.certificate !== null) {
     const use = (next: Certificate) => streams.setCertificate(next);
     started.use(watchCertificate(options.certificate, certificate, use, log));

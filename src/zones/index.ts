@@ -23,7 +23,7 @@ export {
 export type { RecordFields } from "./record-input.ts";
 export { type Batch, Records } from "./records.ts";
 export { type RecordRow, zoneMigrations, type ZoneType } from "./schema.ts";
-export { isBelowDelegation, namesAbove, type Shadow } from "./shadow.ts";
+export { namesAbove, type Shadow } from "./shadow.ts";
 export type { Zone } from "./zone.ts";
 export type { Changed } from "./zone-changes.ts";
 export { isZoneSetting, zoneSettingOf, zoneSettings } from "./zone-settings.ts";

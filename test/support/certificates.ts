@@ -1,5 +1,5 @@
 /** A certificate authority for one test run, and certificates of it. Made with openssl. */
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mustRun } from "./program.ts";
 
@@ -36,10 +36,6 @@ export async function issueCertificate(
   const into = ["-extfile", extensions, "-days", DAYS, "-out", files.certificate];
   await openssl("x509", "-req", "-in", request, ...signedBy, ...into);
   return files;
-}
-
-export async function readCertificate({ certificate, key }: CertificateFiles) {
-  return { cert: await readFile(certificate), key: await readFile(key) };
 }
 
 function filesIn(folder: string, name: string): CertificateFiles {

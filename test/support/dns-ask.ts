@@ -36,10 +36,10 @@ export function questionOf({ raw, words }: Case, cookie: Buffer): Question {
   let flags = asked.hex("flags") | (Number(asked.value("opcode") ?? 0) << 11);
   for (const [word, flag] of Object.entries(HEADER_FLAG)) if (asked.has(word)) flags |= flag;
   const edns = ednsOf(asked, cookie);
-  const class_ = asked.value("class") ?? "IN";
+  const inClass = asked.value("class") ?? "IN";
   asked.none();
   lastId = (lastId + 1) & 0xffff;
-  const query = { name: name!, type: type!, id: lastId, flags, class: class_ };
+  const query = { name: name!, type: type!, id: lastId, flags, class: inClass };
   const message = encodeQuery(edns === null ? query : { ...query, edns });
   return { message, transport, repeat, edns };
 }

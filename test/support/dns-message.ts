@@ -127,8 +127,8 @@ export function decodeMessage(octets: Buffer): Message {
   };
 }
 
-export function showRecord({ owner, ttl, class: in_, type, data }: Rr): string {
-  return `${owner} ${ttl} ${in_} ${type} ${data}`;
+export function showRecord({ owner, ttl, class: inClass, type, data }: Rr): string {
+  return `${owner} ${ttl} ${inClass} ${type} ${data}`;
 }
 
 function withDot(name: string): string {
@@ -148,12 +148,12 @@ function readOpt({ udpPayloadSize, ednsVersion, flags, options }: packet.OptAnsw
 }
 
 function readRecord(record: packet.Answer): Rr {
-  const { name, ttl, class: class_, data } = record as packet.BaseAnswer<string, unknown>;
+  const { name, ttl, class: inClass, data } = record as packet.BaseAnswer<string, unknown>;
   const type = typeName(record.type);
   return {
     owner: withDot(name),
     ttl: ttl ?? 0,
-    class: class_ ?? "IN",
+    class: inClass ?? "IN",
     type,
     data: printData(type, data),
   };

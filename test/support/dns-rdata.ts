@@ -95,9 +95,11 @@ function parameter(key: number, value: Buffer): string {
     case "port":
       return `port=${value.readUInt16BE(0)}`;
     case "ipv4hint":
-      return `ipv4hint=${pieces(value, 4).map((address) => address.join("."))}`;
+      return `ipv4hint=${pieces(value, 4)
+        .map((address) => address.join("."))
+        .join()}`;
     case "ipv6hint":
-      return `ipv6hint=${pieces(value, 16).map(ipv6)}`;
+      return `ipv6hint=${pieces(value, 16).map(ipv6).join()}`;
     default:
       return value.length === 0 ? name : `${name}=${value.toString("hex")}`;
   }

@@ -38,13 +38,13 @@ export async function startWatch(watch: Watch): Promise<{ end(): Promise<Watched
 if (!isMainThread && parentPort !== null) await run(workerData as Watch);
 
 async function run({ address, name, type, sockets }: Watch): Promise<void> {
-  let isOver = false;
+  const end = new AbortController();
   let answers = 0;
-  parentPort!.once("message", () => (isOver = true));
+  parentPort!.once("message", () => end.abort());
   const seen = Array.from({ length: sockets }, (): string[] => []);
   const loops = seen.map(async (list) => {
     using client = await UdpClient.open(address);
-    for (let id = 0; !isOver; id = (id + 1) & 0xffff) {
+    for (let id = 0; !end.signal.aborted; id = (id + 1) & 0xffff) {
       const response = decodeMessage(await client.ask(encodeQuery({ name, type, id })));
       const told = [response.rcode, ...response.answer.map(showRecord)].join(" | ");
       if (list.at(-1) !== told) list.push(told);

@@ -222,8 +222,7 @@ suite("seen at once", () => {
     serials.push(await serial(zone));
     await zone.setSetting("ipv6", "off");
     serials.push(await serial(zone));
-    for (const [i, one] of serials.entries())
-      if (i > 0) assert.ok(one > serials[i - 1]!, `${serials}`);
+    assert.deepEqual(serials, [...new Set(serials)].sort());
     assert.equal(serials.at(-1), Number(/\tSOA\t\S+ \S+ (\d+)/.exec(await zone.export())?.[1]));
   });
 

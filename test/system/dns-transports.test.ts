@@ -1,7 +1,8 @@
 /** The platform's nameserver over TCP, TLS and HTTPS, as clients reach it. */
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { once } from "node:events";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +13,7 @@ import { parseHostPort } from "#kit/address.ts";
 import { ownCertificate } from "../../src/nameserver/streams/own-certificate.ts";
 import { missingDebianPackages } from "../support/debian.ts";
 import { runProgram } from "../support/program.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { runSelvedge, startServer, type TestServer } from "../support/server.ts";
 import { StreamClient } from "../support/stream-client.ts";
 import { succeeded, TestZone } from "./dns-api.ts";
 
@@ -120,14 +121,26 @@ suite("over TLS", () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => taken.once("listening", resolve));
     const { port } = taken.address() as { port: number };
-    await assert.rejects(
-      startServer({ args: ["--dns-tls", `127.0.0.1:${port}`] }),
-      (error: Error) => {
-        const why = "another program uses this port. Choose another, or 0 for a free one.";
-        assert.ok(error.message.includes(`Cannot listen on 127.0.0.1:${port} (--dns-tls): ${why}`));
-        return true;
-      },
+    const data = await mkdtemp(join(tmpdir(), "selvedge-test-"));
+    const doors = [
+      "--api",
+      "127.0.0.1:0",
+      "--dns",
+      "127.0.0.1:0",
+      "--dns-tls",
+      `127.0.0.1:${port}`,
+    ];
+    const child = runSelvedge(["serve", "--data", data, ...doors]);
+    let said = "";
+    child.stderr!.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    const [code] = (await once(child, "close")) as [number | null];
+    assert.equal(code, 1);
+    const why = "another program uses this port. Choose another, or 0 for a free one.";
+    assert.ok(
+      said.includes(`selvedge: Cannot listen on 127.0.0.1:${port} (--dns-tls): ${why}`),
+      said,
     );
+    await rm(data, { recursive: true });
     taken.close();
   });
 });
@@ -162,7 +175,6 @@ suite("over HTTPS", () => {
   test("curl posts a message", async () => {
     const folder = await mkdtemp(join(tmpdir(), "selvedge-test-"));
     const [sent, received] = [join(folder, "query"), join(folder, "response")];
-    const { writeFile } = await import("node:fs/promises");
     await writeFile(sent, query(name(), "A"));
     const headers = ["-H", `Content-Type: ${DNS_MESSAGE}`, "-w", "%{http_code} %{content_type}"];
     const said = await run(
@@ -182,7 +194,7 @@ suite("over HTTPS", () => {
 
   test("a zone is never transferred", async () => {
     for (const type of ["AXFR", "IXFR"] as const) {
-      const { packet } = await ask(zone.name, type as RecordType);
+      const { packet } = await ask(zone.name, type);
       assert.equal((packet as unknown as { rcode: string }).rcode, "REFUSED");
       assert.equal(packet.answers?.length, 0);
     }

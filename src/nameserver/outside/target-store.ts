@@ -3,6 +3,9 @@
 /** A or AAAA. */
 export type TargetType = 1 | 28;
 
+/** What RFC 8767 §4 recommends: short, since a retry may succeed at any time. */
+export const STALE_TTL_SECONDS = 30;
+
 /** What a query for the target's addresses is answered with until `expiresAt`. */
 export interface TargetEntry {
   /** `nodata`: the target has no address of the type, or does not exist. */

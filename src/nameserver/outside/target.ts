@@ -3,7 +3,7 @@ import { EDE } from "../codes.ts";
 import type { Timed } from "./deadlines.ts";
 import type { Linked } from "./recency.ts";
 import { LONGEST_RESOLUTION_MS, type Resolution } from "./resolver.ts";
-import type { TargetEntry, TargetType } from "./target-store.ts";
+import { STALE_TTL_SECONDS, type TargetEntry, type TargetType } from "./target-store.ts";
 
 /** Less would have busy names resolved all the time, whatever their owners say. */
 const MIN_TTL_SECONDS = 5;
@@ -21,8 +21,6 @@ const LAST_RETRY_MS = 300_000;
 /** When no resolver answered it is not the target's fault, and it should be seen soon when one does. */
 const LAST_NETWORK_RETRY_MS = 30_000;
 
-/** What RFC 8767 §4 recommends: short, since a retry may succeed at any time. */
-const STALE_TTL_SECONDS = 30;
 /** A day: long enough to mend a resolver, short enough that addresses have seldom gone to others. RFC 8767 §5. */
 const STALE_MS = 24 * 3600_000;
 
