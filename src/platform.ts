@@ -104,6 +104,7 @@ export async function startPlatform(
     doors["dns"] = printHostPort(nameserver.address);
     if (nameserver.tlsAddress !== null) doors["dns_tls"] = printHostPort(nameserver.tlsAddress);
   }
+  started.use(await zones.followOthers({ log: log.with({ part: "zones" }) }));
 
   const trustedProxies = config.trustedProxies.length > 0 ? ranges(config.trustedProxies) : null;
   if (config.listen.api !== null) {

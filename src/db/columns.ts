@@ -48,12 +48,12 @@ export function json<T>(): Column<T> {
 
 /** The same, for what most rows have alike: the last value is kept and shared, never to be changed. */
 export function sharedJson<T>(): Column<T> {
-  const { encode, decode } = json<T>();
+  const column = json<T>();
   let last: { readonly text: SqlValue; readonly value: T } | null = null;
   return {
-    encode,
+    ...column,
     decode(text) {
-      if (last?.text !== text) last = { text, value: decode(text) };
+      if (last?.text !== text) last = { text, value: column.decode(text) };
       return last.value;
     },
   };

@@ -218,6 +218,30 @@ export function databaseContract(name: string, makeEngine: () => Promise<Engine>
       assert.equal(heard.there.length, before, "who has left hears no more");
     });
 
+    test("a write of very many steps happens all or not at all", async () => {
+      const many = 12_000;
+      function* things(broken: number | null) {
+        for (let i = 0; i < many; i++) {
+          if (i === broken) throw new Error("no more things");
+          yield thing(`n${i}`);
+        }
+      }
+      await db.write(clear({}));
+      const count = async () => (await db.all(names({}))).length;
+      await db.writeAll(things(null));
+      assert.equal(await count(), many);
+      await assert.rejects(db.writeAll(things(null)), (error) => isDatabaseFault(error, "unique"));
+      await db.write(clear({}));
+      // The steps fail half-way, and so does the last of them; what comes between still happens.
+      const gaveUp = assert.rejects(db.writeAll(things(many - 1)), /no more things/);
+      const beside = db.write(thing("beside"));
+      const late = assert.rejects(db.writeAll([...things(null), thing("n0")]), (error) =>
+        isDatabaseFault(error, "unique"),
+      );
+      await Promise.all([gaveUp, beside, late]);
+      assert.deepEqual(await db.all(names({})), [{ name: "beside" }]);
+    });
+
     test("a lease has one holder, who can renew it until it lapses", async () => {
       const mine = { name: "work", holder: "me", seconds: 10 };
       const yours = { ...mine, holder: "you" };

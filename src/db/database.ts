@@ -22,8 +22,8 @@ export interface Database extends AsyncDisposable {
    */
   scan<Row extends readonly SqlValue[]>(query: Scan<Row>): AsyncGenerator<Row[], void>;
   write<const S extends readonly Bound[]>(...steps: S): Promise<StepResults<S>>;
-  /** The same for very many steps: a call has room for some 100 000 arguments and no more. */
-  writeAll(steps: readonly Bound[]): Promise<StepResult[]>;
+  /** The same for any number of steps, made as they are taken; nothing is told of each. */
+  writeAll(steps: Iterable<Bound>): Promise<void>;
   /**
    * Tells the nodes that listen to the topic, this one among them, and waits for nothing. A signal may
    * be lost: it only makes sooner known what the tables hold.

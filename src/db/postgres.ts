@@ -113,11 +113,15 @@ class PostgresDatabase implements Database {
     }
   }
 
-  write<const S extends readonly Bound[]>(...steps: S): Promise<StepResults<S>> {
-    return this.writeAll(steps) as Promise<StepResults<S>>;
+  async write<const S extends readonly Bound[]>(...steps: S): Promise<StepResults<S>> {
+    return (await this.#write(steps)) as StepResults<S>;
   }
 
-  async writeAll(steps: readonly Bound[]): Promise<StepResult[]> {
+  async writeAll(steps: Iterable<Bound>): Promise<void> {
+    await this.#write([...steps]); // Kept, for they may have to be written again.
+  }
+
+  async #write(steps: readonly Bound[]): Promise<StepResult[]> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#guarded(() => this.#writeOnce(steps));

@@ -15,8 +15,10 @@ export interface NewStatement {
   readonly returnsRows: boolean;
 }
 
+/** A write, or a part of a large one, whose parts follow each other with nothing in between. */
 export interface WriteRequest {
   readonly id: number;
+  readonly part: "all" | "more follow" | "last" | "never mind";
   readonly news: readonly NewStatement[];
   /**
    * The steps, one after the other: the statement's number, how many rows it must change (or null),
@@ -58,43 +60,73 @@ const known = new Map<number, NewStatement>();
 const prepared = new Map<number, StatementSync>();
 
 port.on("message", (first: WriteRequest | "close") => {
-  const group: WriteRequest[] = [];
-  let closing = false;
+  let group: WriteRequest[] = [];
+  const finish = () => {
+    if (group.length > 0)
+      port.postMessage(group.length === 1 ? [writeAlone(group[0]!)] : write(group));
+    group = [];
+  };
   for (let next: WriteRequest | "close" | undefined = first; next !== undefined;) {
-    if (next === "close") closing = true;
-    else group.push(next);
-    if (closing || group.length === MAX_GROUP) break;
+    if (next === "close") {
+      finish();
+      db.close();
+      port.close();
+      return;
+    }
+    for (const statement of next.news) known.set(statement.number, statement);
+    if (next.part === "all") group.push(next);
+    if (next.part !== "all" || group.length === MAX_GROUP) finish();
+    if (next.part !== "all") performPart(next);
     next = receiveMessageOnPort(port)?.message as WriteRequest | "close" | undefined;
   }
-  for (const one of group.flatMap(({ news }) => news)) known.set(one.number, one);
-  if (group.length > 0) port.postMessage(write(group));
-  if (closing) {
-    db.close();
-    port.close();
-  }
+  finish();
 });
 port.postMessage("open");
 
 function write(group: readonly WriteRequest[]): WriteReply[] {
   try {
     begin.run();
-    const replies = group.length === 1 ? [performAlone(group[0]!)] : group.map(perform);
-    if (db.isTransaction) commit.run();
+    const replies = group.map(perform);
+    commit.run();
     return replies;
   } catch (error) {
-    if (db.isTransaction) db.exec("ROLLBACK");
-    return group.map(({ id }) => ({ id, failure: describe(error) }));
+    return group.map((request) => undone(request, error));
   }
 }
 
-/** A write that has the commit to itself needs no savepoint: what fails is rolled back. */
-function performAlone(request: WriteRequest): WriteReply {
+/** Needs no savepoint: what fails is rolled back. */
+function writeAlone(request: WriteRequest): WriteReply {
   try {
-    return { id: request.id, outcomes: run(request) };
+    begin.run();
+    const outcomes = run(request);
+    commit.run();
+    return { id: request.id, outcomes };
   } catch (error) {
-    if (db.isTransaction) db.exec("ROLLBACK");
-    return refusal(request, error);
+    return undone(request, error);
   }
+}
+
+/** The large write whose parts are arriving, and why it failed, if it did. */
+let large: { refusal: WriteReply | null } | null = null;
+
+/** A part of a large write is done when it comes; the thread that makes them goes on meanwhile. */
+function performPart(request: WriteRequest): void {
+  const attempt = (work: () => unknown): WriteReply | null => {
+    try {
+      work();
+      return null;
+    } catch (error) {
+      return undone(request, error);
+    }
+  };
+  large ??= { refusal: attempt(() => begin.run()) };
+  large.refusal ??= attempt(() => run(request));
+  if (request.part === "more follow") return;
+  if (request.part === "last") {
+    large.refusal ??= attempt(() => commit.run());
+    port.postMessage([large.refusal ?? { id: request.id, outcomes: [] }]);
+  } else undone(request, new Error("It was given up"));
+  large = null;
 }
 
 /** One write inside the group's commit. What fails is undone alone; the others go on. */
@@ -136,6 +168,12 @@ function statementOf(number: number): StatementSync {
     prepared.set(number, statement);
   }
   return statement;
+}
+
+/** Rolls back what is open, and tells why. */
+function undone(request: WriteRequest, error: unknown): WriteReply {
+  if (db.isTransaction) db.exec("ROLLBACK");
+  return refusal(request, error);
 }
 
 function refusal({ id }: WriteRequest, error: unknown): WriteReply {

@@ -10,8 +10,9 @@ import {
   type StepResults,
 } from "./database.ts";
 import { configureSqlite } from "./sqlite-settings.ts";
-import type { NewStatement, WriteReply, WriteRequest } from "./sqlite-writer.ts";
+import type { WriteOutcome, WriteReply } from "./sqlite-writer.ts";
 import type { Bound, Scan, SqlValue, StatementText } from "./statement.ts";
+import { WriteRequests } from "./write-requests.ts";
 
 const types: ColumnTypes = { text: "TEXT", integer: "INTEGER", bytes: "BLOB" };
 
@@ -27,8 +28,7 @@ const MAPPED_BYTES = 64 * 1024 ** 3;
 const UNIQUE_CODES = new Set([2067, 1555]);
 
 interface Waiting {
-  readonly steps: readonly Bound[];
-  resolve(results: StepResult[]): void;
+  resolve(outcomes: readonly WriteOutcome[]): void;
   reject(fault: DatabaseFault): void;
 }
 
@@ -66,8 +66,7 @@ class SqliteDatabase implements Database {
   readonly #writer: Worker;
   readonly #prepared = new Map<StatementText, StatementSync>();
   readonly #waiting = new Map<number, Waiting>();
-  /** The statements that the writer knows, and their numbers. */
-  readonly #told = new Map<StatementText, number>();
+  readonly #requests = new WriteRequests();
   readonly #exited: Promise<void>;
   #lastId = 0;
   #closed = false;
@@ -117,21 +116,26 @@ class SqliteDatabase implements Database {
     if (stretch.length > 0) yield stretch;
   }
 
-  write<const S extends readonly Bound[]>(...steps: S): Promise<StepResults<S>> {
-    return this.writeAll(steps) as Promise<StepResults<S>>;
+  async write<const S extends readonly Bound[]>(...steps: S): Promise<StepResults<S>> {
+    const outcomes = await this.#write((id) => {
+      this.#writer.postMessage(this.#requests.whole(id, steps));
+    });
+    return outcomes.map((outcome, i) => resultOf(steps[i]!, outcome)) as StepResults<S>;
   }
 
-  async writeAll(steps: readonly Bound[]): Promise<StepResult[]> {
-    this.#mustBeOpen();
-    if (this.#waiting.size >= MAX_WAITING_WRITES) {
-      throw new DatabaseFault("busy", `${MAX_WAITING_WRITES} writes are waiting for the disk`);
-    }
-    const id = ++this.#lastId;
-    const request = this.#requestOf(id, steps);
-    const done = Promise.withResolvers<StepResult[]>();
-    this.#waiting.set(id, { steps, resolve: done.resolve, reject: done.reject });
-    this.#writer.postMessage(request);
-    return done.promise;
+  async writeAll(steps: Iterable<Bound>): Promise<void> {
+    await this.#write((id) => {
+      let begun = false;
+      try {
+        for (const part of this.#requests.parts(id, steps)) {
+          this.#writer.postMessage(part);
+          begun = true;
+        }
+      } catch (error) {
+        if (begun) this.#writer.postMessage({ id, part: "never mind", news: [], steps: [] });
+        throw error;
+      }
+    });
   }
 
   signal(): void {}
@@ -166,21 +170,17 @@ class SqliteDatabase implements Database {
     return statement;
   }
 
-  #requestOf(id: number, steps: readonly Bound[]): WriteRequest {
-    const news: NewStatement[] = [];
-    const flat: SqlValue[] = [];
-    for (const { text, values, mustChange } of steps) {
-      let number = this.#told.get(text);
-      if (number === undefined) {
-        number = this.#told.size;
-        this.#told.set(text, number);
-        const { sqlite: sql, returnsRows } = text;
-        news.push({ number, sql, takes: values.length, returnsRows });
-      }
-      flat.push(number, mustChange);
-      for (const value of values) flat.push(isView(value) ? new Uint8Array(value) : value);
+  /** Hands a write over, under a number of its own, and waits for what comes of it. */
+  async #write(post: (id: number) => void): Promise<readonly WriteOutcome[]> {
+    this.#mustBeOpen();
+    if (this.#waiting.size >= MAX_WAITING_WRITES) {
+      throw new DatabaseFault("busy", `${MAX_WAITING_WRITES} writes are waiting for the disk`);
     }
-    return { id, news, steps: flat };
+    const id = ++this.#lastId;
+    post(id);
+    const { promise, resolve, reject } = Promise.withResolvers<readonly WriteOutcome[]>();
+    this.#waiting.set(id, { resolve, reject });
+    return promise;
   }
 
   #settle(reply: WriteReply): void {
@@ -188,15 +188,7 @@ class SqliteDatabase implements Database {
     this.#waiting.delete(reply.id);
     if ("guard" in reply) waiting.reject(guardFault(...reply.guard));
     else if ("failure" in reply) waiting.reject(faultOf(reply.failure));
-    else {
-      waiting.resolve(
-        reply.outcomes.map((outcome, i) =>
-          typeof outcome === "number"
-            ? { changes: outcome, rows: [] }
-            : { changes: outcome.length, rows: outcome.map(waiting.steps[i]!.decode) },
-        ),
-      );
-    }
+    else waiting.resolve(reply.outcomes);
   }
 
   #failAll(cause: unknown): void {
@@ -208,9 +200,10 @@ class SqliteDatabase implements Database {
   }
 }
 
-/** A view of a larger buffer, as small ones of Node's are: a message would carry all of that. */
-function isView(value: SqlValue): value is Uint8Array {
-  return value instanceof Uint8Array && value.byteLength < value.buffer.byteLength;
+function resultOf({ decode }: Bound, outcome: WriteOutcome): StepResult {
+  return typeof outcome === "number"
+    ? { changes: outcome, rows: [] }
+    : { changes: outcome.length, rows: outcome.map(decode) };
 }
 
 function faultOf({ message, errcode }: { message: string; errcode: number }): DatabaseFault {

@@ -113,8 +113,10 @@ export class Flattener {
     const size = type === TYPE.A ? 4 : 16;
     const bytes = reader.bytes[body >>> SEGMENT_BITS]!;
     const at = (body & SEGMENT_MASK) + 4 * TARGET.addresses;
+    const first = this.#reply.turn(count);
     for (let i = 0; i < count; i++) {
-      if (!this.#reply.record(owner, type, seconds, bytes, at + i * size, size)) {
+      const address = at + ((first + i) % count) * size;
+      if (!this.#reply.record(owner, type, seconds, bytes, address, size)) {
         this.#reply.truncate();
         return RCODE.NOERROR;
       }

@@ -128,8 +128,7 @@ function certificateFor({ host }: HostPort, options: NameserverOptions): Promise
 async function load(publisher: Publisher, options: NameserverOptions): Promise<void> {
   const { zones, records, log } = options;
   const start = performance.now();
-  zones.tell(publisher);
-  const count = await publisher.load(await zones.all(), records.rows(null));
+  const count = await publisher.load(await zones.follow(publisher), records.rows(null));
   log.info("zones loaded", {
     zones: publisher.zoneCount,
     records: count,

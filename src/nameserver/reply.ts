@@ -78,16 +78,19 @@ export class Reply {
     const first = set + SET.records;
     let record = first;
     if (count > 1 && (type === TYPE.A || type === TYPE.AAAA)) {
-      // Addresses take turns at being the first.
-      const size = type === TYPE.A ? 6 : 18;
-      this.#turn = (this.#turn + 1) & 0xffff;
-      record += (this.#turn % count) * size;
+      record += this.turn(count) * (type === TYPE.A ? 6 : 18);
     }
     for (let i = 0; i < count; i++) {
       if (record === first + length) record = first;
       record = this.#record(bytes, record, owner, type, ttl, zone);
     }
     return count;
+  }
+
+  /** Which of so many addresses is the first this time: they take turns. */
+  turn(count: number): number {
+    this.#turn = (this.#turn + 1) & 0xffff;
+    return this.#turn % count;
   }
 
   #record(

@@ -19,7 +19,7 @@ export class Draft {
   readonly #view: ZoneView;
   readonly #mostRecords: number;
   /** By name: the records there, as this change leaves them. */
-  readonly #names = new Map<string, Map<string, ZoneRecord>>();
+  readonly #names = new Map<string, readonly ZoneRecord[]>();
   readonly #changes = new Map<string, RecordChange>();
   #grown = 0;
 
@@ -38,38 +38,47 @@ export class Draft {
   }
 
   async recordsAt(name: string): Promise<readonly ZoneRecord[]> {
-    return [...(await this.#at(name)).values()];
+    return this.#names.get(name) ?? this.#view.at(name);
+  }
+
+  /** Called before so many names are looked at: a zone that has no more records is read whole. */
+  async expect(names: number): Promise<void> {
+    if (this.zone.records <= names) await this.#view.readAll();
   }
 
   async add(record: ZoneRecord): Promise<void> {
     if (this.zone.records + this.#grown >= this.#mostRecords) {
       throw new ZoneFault("too-many-records", "Record quota exceeded.");
     }
-    const there = await this.#at(record.name);
-    checkCoexistence(record, [...there.values()], record.name === this.zone.name);
+    const there = await this.recordsAt(record.name);
+    checkCoexistence(record, there, record.name === this.zone.name);
     await this.#checkChain(record);
-    there.set(record.id, record);
+    this.#names.set(record.name, [...there, record]);
     this.#grown++;
     this.#note(null, record);
   }
 
   async replace(before: ZoneRecord, after: ZoneRecord): Promise<void> {
-    const from = await this.#at(before.name);
-    from.delete(before.id);
-    const there = await this.#at(after.name);
-    checkCoexistence(after, [...there.values()], after.name === this.zone.name);
+    this.#names.set(before.name, await this.#without(before));
+    const there = await this.recordsAt(after.name);
+    checkCoexistence(after, there, after.name === this.zone.name);
     await this.#checkChain(after);
-    there.set(after.id, after);
-    checkRemoval(before, [...from.values()]);
+    this.#names.set(after.name, [...there, after]);
+    checkRemoval(before, await this.recordsAt(before.name));
     this.#note(before, after);
   }
 
   async remove(record: ZoneRecord): Promise<void> {
-    const there = await this.#at(record.name);
-    there.delete(record.id);
-    checkRemoval(record, [...there.values()]);
+    const left = await this.#without(record);
+    checkRemoval(record, left);
+    this.#names.set(record.name, left);
     this.#grown--;
     this.#note(record, null);
+  }
+
+  /** What it has done to a record so far, if anything. */
+  changeOf(id: string): RecordChange | undefined {
+    return this.#changes.get(id);
   }
 
   /** What differs from the zone as it was; what was undone within the change is left out. */
@@ -83,15 +92,17 @@ export class Draft {
     return this.#grown;
   }
 
-  /** By name: what stands at each name that the change has looked at. */
-  get names(): ReadonlyMap<string, Map<string, ZoneRecord>> {
+  /** By name: what stands at each name that the change has touched. */
+  get names(): ReadonlyMap<string, readonly ZoneRecord[]> {
     return this.#names;
   }
 
-  steps(): Bound[] {
-    return this.changes().map(({ before, after }) =>
-      after === null ? rows.removeRecord({ id: before!.id }) : rows.putRecord(after),
-    );
+  /** What to write, made as it is taken: an import has a hundred thousand. */
+  *steps(): Generator<Bound, void> {
+    for (const { before, after } of this.#changes.values()) {
+      if (after !== null) yield rows.putRecord(after);
+      else if (before !== null) yield rows.removeRecord({ id: before.id });
+    }
   }
 
   /** Throws when a CNAME leads back to itself, over others of the zone. */
@@ -105,19 +116,15 @@ export class Draft {
         throw new ZoneFault("own-target", message, "/content");
       }
       if (target !== this.zone.name && !target.endsWith(`.${this.zone.name}`)) return;
-      const next = [...(await this.#at(target)).values()].find((one) => one.type === "CNAME");
+      const next = (await this.recordsAt(target)).find((one) => one.type === "CNAME");
       if (next === undefined) return;
       target = next.content;
     }
   }
 
-  async #at(name: string): Promise<Map<string, ZoneRecord>> {
-    let there = this.#names.get(name);
-    if (there === undefined) {
-      there = new Map(await this.#view.at(name));
-      this.#names.set(name, there);
-    }
-    return there;
+  /** The others at the record's name. */
+  async #without({ id, name }: ZoneRecord): Promise<ZoneRecord[]> {
+    return (await this.recordsAt(name)).filter((one) => one.id !== id);
   }
 
   #note(before: ZoneRecord | null, after: ZoneRecord | null): void {

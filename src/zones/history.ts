@@ -1,5 +1,6 @@
 /** The history of a zone: what each serial changed, kept small. */
-import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { Readable } from "node:stream";
+import { createDeflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
 import type { RecordChange } from "./draft.ts";
 
 /** One change of a zone: who, when, and each record before and after. */
@@ -12,15 +13,36 @@ export interface HistoryEntry {
 
 /** Below this, packing takes longer than it saves. */
 const WORTH_PACKING = 2_048;
+/** Changes whose text is made at a time. */
+const PIECE = 500;
 /** What the first byte says of the rest. */
 const PLAIN = 0;
 const PACKED = 1;
 
-export function packChanges(changes: readonly RecordChange[]): Uint8Array {
-  const json = Buffer.from(JSON.stringify(changes.map(({ before, after }) => [before, after])));
+export async function packChanges(changes: readonly RecordChange[]): Promise<Uint8Array> {
+  if (changes.length > PIECE) return packInPieces(changes);
+  const json = Buffer.from(JSON.stringify(changes.map(pairOf)));
   return json.length < WORTH_PACKING
     ? Buffer.concat([Uint8Array.of(PLAIN), json])
     : Buffer.concat([Uint8Array.of(PACKED), deflateRawSync(json)]);
+}
+
+/** The text of a large change is many megabytes: it is never whole, and others get their turn. */
+async function packInPieces(changes: readonly RecordChange[]): Promise<Uint8Array> {
+  const packing = Readable.from(jsonPieces(changes)).pipe(createDeflateRaw());
+  return Buffer.concat([Uint8Array.of(PACKED), ...((await packing.toArray()) as Buffer[])]);
+}
+
+function* jsonPieces(changes: readonly RecordChange[]): Generator<string, void> {
+  for (let from = 0; from < changes.length; from += PIECE) {
+    const piece = JSON.stringify(changes.slice(from, from + PIECE).map(pairOf));
+    yield `${from === 0 ? "[" : ","}${piece.slice(1, -1)}`;
+  }
+  yield "]";
+}
+
+function pairOf({ before, after }: RecordChange) {
+  return [before, after];
 }
 
 export function unpackChanges(packed: Uint8Array): RecordChange[] {

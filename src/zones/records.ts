@@ -17,6 +17,7 @@ import {
   ZoneChanges,
   type ZoneChangesOptions,
 } from "./zone-changes.ts";
+import { everyRecord } from "./zone-view.ts";
 
 export interface Batch {
   readonly deletes: readonly string[];
@@ -32,9 +33,8 @@ export interface BatchResult {
   readonly posts: readonly ZoneRecord[];
 }
 
-/** Rows read at a time where a whole zone is walked through, so that others get their turn. */
+/** Entries of the history read at a time. */
 const STRETCH = 1_000;
-const FIRST_ID = "0".repeat(32);
 
 export class Records {
   readonly #options: ZoneChangesOptions;
@@ -70,16 +70,8 @@ export class Records {
   }
 
   /** All records, in the order of their names. */
-  async *all(zone: Zone): AsyncGenerator<ZoneRecord[]> {
-    let [afterName, afterId] = ["", FIRST_ID];
-    for (;;) {
-      const query = rows.recordsFrom({ zone: zone.number, afterName, afterId, limit: STRETCH });
-      const stretch = await this.#options.db.all(query);
-      if (stretch.length > 0) yield stretch;
-      if (stretch.length < STRETCH) return;
-      ({ name: afterName, id: afterId } = stretch.at(-1)!);
-      await new Promise(setImmediate);
-    }
+  all(zone: Zone): AsyncGenerator<ZoneRecord[], void> {
+    return everyRecord(this.#options.db, zone.number);
   }
 
   /**

@@ -14,6 +14,7 @@ import {
   word,
 } from "#db";
 import type { DnsSettings } from "./dns-settings.ts";
+import { zoneLogMigration } from "./zone-log.ts";
 import type { ZoneSettingValues } from "./zone-settings.ts";
 
 export const zoneMigrations: readonly Migration[] = [
@@ -68,6 +69,7 @@ export const zoneMigrations: readonly Migration[] = [
       )`,
     ],
   },
+  zoneLogMigration,
 ];
 
 export type ZoneStatus = "initializing" | "pending" | "active" | "moved";
@@ -181,7 +183,7 @@ export const removeHistoryOfZone = statement({
   takes: { zone: integer },
 });
 
-const record = {
+export const record = {
   id,
   zone: integer,
   name: text,
@@ -194,7 +196,7 @@ const record = {
   modifiedAt: time,
   extra: maybe(json<RecordExtra>()),
 };
-const RECORD =
+export const RECORD =
   "id, zone, name, type, content, priority, ttl, proxied, created_at, modified_at, extra";
 
 export const recordById = statement({

@@ -48,9 +48,8 @@ function changesOf(empty: Zone) {
   const db = {
     all: async () => [],
     first: async () => null,
-    writeAll: async (steps: readonly Bound[]) => {
-      written.push(steps);
-      return [];
+    writeAll: async (steps: Iterable<Bound>) => {
+      written.push([...steps]);
     },
   };
   const zones = { get: async () => empty, announce: () => {} };

@@ -8,6 +8,7 @@ import type { Rules } from "./record-input.ts";
 import * as rows from "./schema.ts";
 import { nextSerial } from "./serial.ts";
 import type { Zone } from "./zone.ts";
+import { logSteps } from "./zone-log.ts";
 import { ZoneView } from "./zone-view.ts";
 import type { Zones } from "./zones.ts";
 
@@ -44,6 +45,13 @@ interface Waiting {
   readonly make: MakeChange<unknown>;
 }
 
+/** A change that has been made, and not written yet. */
+interface Made {
+  readonly changed: Changed<unknown>;
+  /** Null when there is nothing to write. */
+  readonly steps: Iterable<Bound> | null;
+}
+
 export class ZoneChanges {
   readonly #options: ZoneChangesOptions;
   /** Changes of one zone gather here; those of other nodes are met by the guard. */
@@ -68,44 +76,44 @@ export class ZoneChanges {
     const { db, zones } = this.#options;
     const before = await zones.get(zoneId);
     const view = new ZoneView(db, before.number);
-    const steps: Bound[] = [];
+    const steps: Iterable<Bound>[] = [];
     const outcomes: Outcome[] = [];
     const touched = new Set<string>();
     let zone = before;
     for (const one of waiting) {
       try {
         const made = await this.#make(view, zone, one);
-        for (const step of made.steps) steps.push(step);
-        zone = made.zone;
-        if (made.steps.length > 0) noteNames(touched, made.changes);
-        outcomes.push({ value: made });
+        if (made.steps !== null) {
+          steps.push(made.steps);
+          noteNames(touched, made.changed.changes);
+        }
+        zone = made.changed.zone;
+        outcomes.push({ value: made.changed });
       } catch (error) {
         outcomes.push({ error });
       }
     }
     if (steps.length > 0) {
-      const names = await view.standing(touched);
       const { id, serial, records, modifiedAt } = zone;
       const move = rows.moveZone({ id, serial, records, modifiedAt, seen: before.serial });
-      await db.writeAll([mustChangeOne(move), ...steps]);
-      zones.announce(zone, names);
+      const log = logSteps(db, id, serial);
+      const written = db.writeAll(inOneGo([[mustChangeOne(move)], ...steps, log]));
+      // What to announce is gathered while the disk is at work.
+      const [names] = await Promise.all([view.standing(touched), written]);
+      await zones.announce(zone, names, before.serial);
     }
     return outcomes;
   }
 
-  async #make(
-    view: ZoneView,
-    zone: Zone,
-    { options, make }: Waiting,
-  ): Promise<Changed<unknown> & { steps: Bound[] }> {
+  async #make(view: ZoneView, zone: Zone, { options, make }: Waiting): Promise<Made> {
     const { platform, nameservers, mostRecords } = this.#options;
     const now = this.#options.now();
     const draft = new Draft(view, zone, mostRecords);
     const result = await make(draft, { zone, now, platform, nameservers });
     const changes = draft.changes();
-    if (options.dryRun === true || changes.length === 0)
-      return { zone, result, changes, steps: [] };
-    view.absorb(draft);
+    if (options.dryRun === true || changes.length === 0) {
+      return { changed: { zone, result, changes }, steps: null };
+    }
     const serial = nextSerial(zone.serial, now);
     const next = { ...zone, serial, records: zone.records + draft.growth, modifiedAt: now };
     const history = rows.addHistory({
@@ -113,15 +121,21 @@ export class ZoneChanges {
       serial,
       at: now,
       actor: options.actor,
-      changes: packChanges(changes),
+      changes: await packChanges(changes),
     });
-    return { zone: next, result, changes, steps: [...draft.steps(), history] };
+    view.absorb(draft);
+    return { changed: { zone: next, result, changes }, steps: inOneGo([draft.steps(), [history]]) };
   }
 }
 
-function noteNames(touched: Set<string>, changes: readonly RecordChange[]): void {
+/** Adds the names that changes have touched. */
+export function noteNames(touched: Set<string>, changes: readonly RecordChange[]): void {
   for (const { before, after } of changes) {
     if (before !== null) touched.add(before.name);
     if (after !== null) touched.add(after.name);
   }
+}
+
+function* inOneGo<T>(lists: readonly Iterable<T>[]): Generator<T, void> {
+  for (const list of lists) yield* list;
 }

@@ -5,11 +5,16 @@ import type { ChangedNames } from "./listener.ts";
 import type { ZoneRecord } from "./record.ts";
 import * as rows from "./schema.ts";
 
+const NOTHING: readonly ZoneRecord[] = [];
+
 export class ZoneView {
   readonly #db: Database;
   readonly #zone: number;
-  readonly #names = new Map<string, ReadonlyMap<string, ZoneRecord>>();
-  readonly #changed = new Map<string, ZoneRecord | null>();
+  /** By name, what has been read. */
+  readonly #read = new Map<string, readonly ZoneRecord[]>();
+  #isWhole = false;
+  /** The changes that are to be written, newest first. */
+  readonly #drafts: Draft[] = [];
 
   constructor(db: Database, zone: number) {
     this.#db = db;
@@ -17,33 +22,67 @@ export class ZoneView {
   }
 
   async record(id: string): Promise<ZoneRecord | null> {
-    const changed = this.#changed.get(id);
-    if (changed !== undefined) return changed;
+    for (const draft of this.#drafts) {
+      const change = draft.changeOf(id);
+      if (change !== undefined) return change.after;
+    }
     return this.#db.first(rows.recordById({ id, zone: this.#zone }));
   }
 
-  /** The records at a name, by id. */
-  async at(name: string): Promise<ReadonlyMap<string, ZoneRecord>> {
-    let there = this.#names.get(name);
+  async at(name: string): Promise<readonly ZoneRecord[]> {
+    for (const draft of this.#drafts) {
+      const there = draft.names.get(name);
+      if (there !== undefined) return there;
+    }
+    let there = this.#read.get(name);
     if (there === undefined) {
-      const found = await this.#db.all(rows.recordsAtName({ zone: this.#zone, name }));
-      there = new Map(found.map((record) => [record.id, record]));
-      this.#names.set(name, there);
+      if (this.#isWhole) return NOTHING;
+      there = await this.#db.all(rows.recordsAtName({ zone: this.#zone, name }));
+      this.#read.set(name, there);
     }
     return there;
+  }
+
+  /** Reads all names at once, so that none need be asked for. */
+  async readAll(): Promise<void> {
+    if (this.#isWhole) return;
+    const names = new Map<string, ZoneRecord[]>();
+    for await (const stretch of everyRecord(this.#db, this.#zone)) {
+      for (const record of stretch) {
+        const there = names.get(record.name);
+        if (there === undefined) names.set(record.name, [record]);
+        else there.push(record);
+      }
+    }
+    for (const [name, there] of names) this.#read.set(name, there);
+    this.#isWhole = true;
   }
 
   /** What stands at each of these names. */
   async standing(names: Iterable<string>): Promise<ChangedNames> {
     const standing = new Map<string, readonly ZoneRecord[]>();
-    for (const name of names) standing.set(name, [...(await this.at(name)).values()]);
+    for (const name of names) standing.set(name, await this.at(name));
     return standing;
   }
 
   /** Takes in a change that is to be written. */
   absorb(draft: Draft): void {
-    for (const [name, there] of draft.names) this.#names.set(name, there);
-    for (const { before, after } of draft.changes())
-      this.#changed.set((after ?? before)!.id, after);
+    this.#drafts.unshift(draft);
+  }
+}
+
+/** Rows read at a time where a whole zone is walked through, so that others get their turn. */
+const STRETCH = 1_000;
+const FIRST_ID = "0".repeat(32);
+
+/** All records of a zone, in the order of their names. */
+export async function* everyRecord(db: Database, zone: number): AsyncGenerator<ZoneRecord[], void> {
+  let [afterName, afterId] = ["", FIRST_ID];
+  for (;;) {
+    const stretch = await db.all(rows.recordsFrom({ zone, afterName, afterId, limit: STRETCH }));
+    if (stretch.length > 0) yield stretch;
+    if (stretch.length < STRETCH) return;
+    ({ name: afterName, id: afterId } = stretch.at(-1)!);
+    await new Promise(setImmediate);
   }
 }

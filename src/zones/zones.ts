@@ -7,6 +7,8 @@ import type { ChangedNames, ZoneListener } from "./listener.ts";
 import * as rows from "./schema.ts";
 import { nextSerial } from "./serial.ts";
 import { settled, type Zone, zoneNameOf } from "./zone.ts";
+import { type FollowOptions, ZoneFeed } from "./zone-feed.ts";
+import { logSteps, REMOVED } from "./zone-log.ts";
 import { checkZoneSetting, type ZoneSettingId } from "./zone-settings.ts";
 
 /** What of a zone an edit may change. */
@@ -22,31 +24,42 @@ export class Zones {
   readonly #db: Database;
   readonly #now: () => number;
   readonly #listeners: ZoneListener[] = [];
+  /** Puts this node's changes in line with those of others. */
+  readonly #feed: ZoneFeed | null;
 
   constructor(db: Database, now: () => number) {
     this.#db = db;
     this.#now = now;
+    const listener: ZoneListener = {
+      changed: (zone, names) => this.#listeners.forEach((one) => one.changed(zone, names)),
+      removed: (zone) => this.#listeners.forEach((one) => one.removed(zone)),
+    };
+    this.#feed = db.shared ? new ZoneFeed(db, listener) : null;
   }
 
-  /** From now on the listener hears of every change that this node makes. */
-  tell(listener: ZoneListener): void {
+  /** Every zone there is; from here on the listener hears of every change. */
+  async follow(listener: ZoneListener): Promise<Zone[]> {
     this.#listeners.push(listener);
+    const zones = await this.#db.all(rows.everyZone({}));
+    this.#feed?.begin(zones);
+    return zones;
   }
 
-  /** Tells the listeners of a change that is on disk. */
-  announce(zone: Zone, names: ChangedNames): void {
-    for (const listener of this.#listeners) listener.changed(zone, names);
+  /** Lets the listeners hear of what other nodes change too. */
+  async followOthers(options: FollowOptions): Promise<AsyncDisposable | null> {
+    return this.#feed === null ? null : this.#feed.follow(options);
+  }
+
+  /** Tells the listeners of a change that is on disk, made to the zone as it was at the serial `from`. */
+  async announce(zone: Zone, names: ChangedNames, from: number): Promise<void> {
+    if (this.#feed !== null) await this.#feed.made(zone, names, from);
+    else for (const listener of this.#listeners) listener.changed(zone, names);
   }
 
   async get(id: string): Promise<Zone> {
     const zone = await this.#db.first(rows.zoneById({ id }));
     if (zone === null) throw new ZoneFault("no-such-zone", `There is no zone ${id}`);
     return settled(zone, this.#now());
-  }
-
-  /** Every zone there is. */
-  all(): Promise<Zone[]> {
-    return this.#db.all(rows.everyZone({}));
   }
 
   /** The zones of these accounts, by name. */
@@ -86,13 +99,13 @@ export class Zones {
         activatedAt: null,
       };
       try {
-        await this.#db.write(rows.addZone(zone));
+        await this.#db.write(rows.addZone(zone), ...logSteps(this.#db, zone.id, zone.serial));
       } catch (error) {
         // Another zone took the number, or the name: look again.
         if (!isDatabaseFault(error, "unique")) throw error;
         return this.create(accountId, given, type);
       }
-      this.announce(zone, NO_NAMES);
+      await this.announce(zone, NO_NAMES, 0);
       return zone;
     });
   }
@@ -134,14 +147,19 @@ export class Zones {
   }
 
   /** Removes the zone with its records and its history. */
-  async remove(id: string): Promise<void> {
-    const zone = await this.get(id);
-    await this.#db.write(
-      rows.removeRecordsOfZone({ zone: zone.number }),
-      rows.removeHistoryOfZone({ zone: zone.number }),
-      rows.removeZone({ id }),
-    );
-    for (const listener of this.#listeners) listener.removed(zone);
+  remove(id: string): Promise<void> {
+    return untilUndisturbed(async () => {
+      const zone = await this.get(id);
+      await this.#db.write(
+        // First, and it must be there: no change may come between, and its number may be another's by now.
+        mustChangeOne(rows.removeZone({ id })),
+        rows.removeRecordsOfZone({ zone: zone.number }),
+        rows.removeHistoryOfZone({ zone: zone.number }),
+        ...logSteps(this.#db, id, REMOVED),
+      );
+      if (this.#feed !== null) this.#feed.removed(zone);
+      else for (const listener of this.#listeners) listener.removed(zone);
+    });
   }
 
   #withSettings(zone: Zone, items: readonly (readonly [ZoneSettingId, unknown])[]) {
@@ -158,8 +176,11 @@ export class Zones {
       const modifiedAt = this.#now();
       const serial = nextSerial(zone.serial, modifiedAt);
       const next = { ...zone, ...change(zone), serial, modifiedAt };
-      await this.#db.write(mustChangeOne(rows.setZone({ ...next, seen: zone.serial })));
-      this.announce(next, NO_NAMES);
+      await this.#db.write(
+        mustChangeOne(rows.setZone({ ...next, seen: zone.serial })),
+        ...logSteps(this.#db, id, serial),
+      );
+      await this.announce(next, NO_NAMES, zone.serial);
       return next;
     });
   }

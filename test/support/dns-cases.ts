@@ -13,8 +13,9 @@
  *     ! beef 0100 … example. 61*63   A raw message: hex, names, an octet times a count; lines that begin
  *                                    with a space go on with it. `!tcp` goes over TCP. `;` begins a remark.
  *     = NOERROR AA                   What comes. RCODE, or several with | between them, or `none`, `closed`.
- *                                    Words: AA AA? TC bytes=N atmost=N ede=N ede?=N nsid cookie keepalive expire=N opt noopt opt?
- *                                    varies stable (the order, when repeated) never=TEXT
+ *                                    Words: AA AA? TC opt noopt opt? ede=N ede?=N nsid cookie keepalive
+ *                                    expire=N bytes=N atmost=N never=TEXT (in no record)
+ *                                    varies stable (the order of the answer, when repeated)
  *     www.example.test. 300 IN A …   The answer section, RRset by RRset. A SOA without data is the zone's own.
  *     authority:                     The next section. Sections that are not there are empty; `*` is
  *     additional:                    anything, `* one rrset` is one RRset whichever it is.

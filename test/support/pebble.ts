@@ -1,12 +1,11 @@
 /** Starts pebble: an ACME server (RFC 8555) that really looks into the DNS, at the server it is told. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { request } from "node:https";
-import { createServer } from "node:net";
 import { join } from "node:path";
-import { readFile } from "node:fs/promises";
 import { type CertificateFiles, issueCertificate } from "./certificates.ts";
+import { freePorts } from "./free-ports.ts";
 
 const PEBBLE = "/usr/bin/pebble";
 const START_TIMEOUT_MS = 20_000;
@@ -27,7 +26,7 @@ export async function startPebble(
   dns: string,
 ): Promise<Pebble> {
   const files = await issueCertificate(folder, authority, ["localhost", "127.0.0.1"]);
-  const [port, managementPort] = await freePorts();
+  const [port, managementPort] = await freePorts(2);
   const pebble = {
     listenAddress: `127.0.0.1:${port}`,
     managementListenAddress: `127.0.0.1:${managementPort}`,
@@ -71,19 +70,6 @@ export async function startPebble(
     }),
     [Symbol.asyncDispose]: end,
   };
-}
-
-/** Two ports that nobody listens on now. Pebble cannot say which ones it took. */
-async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()] as const;
-  const ports = await Promise.all(
-    servers.map(async (server) => {
-      await once(server.listen(0, "127.0.0.1"), "listening");
-      return (server.address() as { port: number }).port;
-    }),
-  );
-  await Promise.all(servers.map((server) => once(server.close(), "close")));
-  return [ports[0]!, ports[1]!];
 }
 
 async function untilItAnswers(ask: () => Promise<string>, ended: Promise<unknown>): Promise<void> {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { chanceFrom } from "../support/chance.ts";
 import { questionOf } from "../support/dns-ask.ts";
 import { parseCases } from "../support/dns-cases.ts";
 import { askTcp, UdpClient } from "../support/dns-client.ts";
@@ -31,14 +32,7 @@ const samples = globSync(`${folder}/*.txt`)
   .flatMap((path) => parseCases(readFileSync(path, "utf8")).cases)
   .map((one) => questionOf(one, Buffer.alloc(24)).message);
 
-let state = SEED;
-/** A whole number below the limit. Xorshift: the same in every run. */
-function random(limit: number): number {
-  state ^= state << 13;
-  state ^= state >>> 17;
-  state ^= state << 5;
-  return (state >>> 0) % limit;
-}
+const random = chanceFrom(SEED);
 
 /** A sample with some of it changed, cut off, or put in twice. */
 function noise(): Buffer {

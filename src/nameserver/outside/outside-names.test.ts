@@ -68,6 +68,16 @@ suite("what a resolver tells", () => {
     assert.equal(store.entry(NAME)?.expiresAt, 200_000);
   });
 
+  test("is learnt anew once a store of whole seconds sees its end, and not called stale", async () => {
+    for (const ttl of [5, 6, 7, 8, 9, 10, 11]) {
+      const { names, store, resolver, clock } = setUp({ answer: () => addresses(ttl) });
+      await names.want(NAME, 1);
+      await clock.advance(ttl - 1); // It may see it a second early.
+      await names.want(NAME, 1);
+      assert.deepEqual([resolver.asked.length, store.entry(NAME)?.stale], [2, false], `TTL ${ttl}`);
+    }
+  });
+
   test("goes from the store at its end, if nobody uses it", async () => {
     const { names, store, resolver, clock } = setUp({ answer: () => addresses(100) });
     await names.want(NAME, 1);

@@ -93,7 +93,10 @@ export function learn(
     ede: null,
   };
   target.failures = 0;
-  target.refreshAt = now + ttlSeconds * 1000 * REFRESH_PART;
+  target.refreshAt = Math.min(
+    now + ttlSeconds * 1000 * REFRESH_PART,
+    expiresAt - STORE_PRECISION_MS, // From then on readers may find nothing, and want it.
+  );
 }
 
 /** Takes in that no resolver could tell. */

@@ -44,8 +44,9 @@ export class Connection {
   #isEnding = false;
   /** When the message began that is not whole yet; 0 when there is none. */
   #partialSince = 0;
-  #unsent = 0;
-  #unsentSince = 0;
+  /** What the client had taken at the last look, and since when it has taken nothing. */
+  #sent = 0;
+  #sentAt = 0;
 
   constructor(socket: Socket, client: Client, place: Place, thread: StreamThread) {
     this.client = client;
@@ -98,10 +99,12 @@ export class Connection {
   isOverdue(now: number, quietSince: number, idleMs: number): boolean {
     const { messageMs, stuckMs } = this.#thread.limits;
     if (this.#partialSince > 0 && now - this.#partialSince > messageMs) return true;
-    const unsent = this.#socket.writableLength;
-    if (unsent < this.#unsent || this.#unsent === 0) this.#unsentSince = now;
-    this.#unsent = unsent;
-    if (unsent > 0) return now - this.#unsentSince > stuckMs;
+    const { writableLength: unsent, bytesWritten } = this.#socket;
+    if (unsent === 0 || bytesWritten - unsent !== this.#sent) {
+      this.#sent = bytesWritten - unsent;
+      this.#sentAt = now;
+    }
+    if (unsent > 0) return now - this.#sentAt > stuckMs;
     return now - quietSince > (this.#unanswered > 0 ? LATE_ANSWER_MS : idleMs);
   }
 

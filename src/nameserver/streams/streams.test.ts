@@ -84,6 +84,16 @@ suite("a connection", () => {
     }
   });
 
+  test("does not go on after such a message when large answers had to wait", async () => {
+    using client = await open();
+    client.socket.pause();
+    const big = Array.from({ length: 100 }, (_, id) => framedQuery(id, "big.example"));
+    client.send(...big, Uint8Array.of(0, 0), framedQuery(200, "a.example"));
+    client.socket.resume();
+    assert.equal((await client.nextOf(100)).at(-1)!.id, 99);
+    assert.equal(await client.next(), null);
+  });
+
   test("whose client has shut its side gets its answers, then is closed", async () => {
     using client = await open();
     client.socket.end(
@@ -209,6 +219,22 @@ suite("a slow reader", () => {
     assert.equal((await other.next())!.id, 1);
     client.socket.resume();
     assert.deepEqual(ids(await client.nextOf(2_000)), all);
+  });
+
+  test("that takes a little now and then keeps its connection", async () => {
+    await using streams = await startTrivialStreams({ limits: { stuckMs: 400 } });
+    using client = await StreamClient.open(streams.address!);
+    client.socket.pause();
+    const count = 300; // 18 MB, more than what lies between the two.
+    client.send(...Array.from({ length: count }, (_, id) => framedQuery(id, "big.example")));
+    const sips = setInterval(() => {
+      client.socket.resume();
+      setImmediate(() => client.socket.pause());
+    }, 20);
+    const began = performance.now();
+    await client.nextOf(count);
+    clearInterval(sips);
+    assert.ok(performance.now() - began > 500, "it took long enough to tell");
   });
 
   test("that takes nothing for too long is closed", async () => {
