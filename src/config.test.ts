@@ -70,3 +70,8 @@ test("a certificate for DNS over TLS and its key are given together or not at al
     message: "Cannot use dns_tls_key without dns_tls_certificate.",
   });
 });
+
+test("DNS over TLS needs the nameserver", () => {
+  const flags = { dns: "off", dns_tls: "127.0.0.1:853" };
+  assert.throws(() => config({ flags }), /^SettingsFault: Cannot use --dns-tls without --dns: /);
+});

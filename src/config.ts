@@ -73,6 +73,9 @@ export function readConfig(sources: ConfigSources): Config {
     environmentPrefix: PREFIX,
     file,
   });
+  if (given.dns === null && given.dns_tls !== null) {
+    throw new SettingsFault("Cannot use --dns-tls without --dns: it answers what --dns answers.");
+  }
   const auto: LogFormat = sources.onTerminal ? "pretty" : "json";
   return {
     dataDir: resolve(given.data),

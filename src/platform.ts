@@ -31,6 +31,9 @@ export interface Platform extends AsyncDisposable {
   readonly doors: Readonly<Record<string, string>>;
 }
 
+/** In the order of the ready line. */
+const DOORS: readonly string[] = ["api", "dns", "dns_tls"];
+
 /** Addresses and identities that limits remember; each takes some hundred bytes. */
 const LIMIT_KEYS = 100_000;
 
@@ -148,7 +151,9 @@ export async function startPlatform(
     doors["api"] = webAddress("http", door.address);
   }
   const all = started.move(); // All is up: the caller now holds the whole stack.
-  return { doors, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  const inOrder = DOORS.filter((door) => door in doors).map((door) => [door, doors[door]!]);
+  const shown = Object.fromEntries(inOrder) as Platform["doors"];
+  return { doors: shown, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 interface DnsParts {

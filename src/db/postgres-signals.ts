@@ -17,8 +17,11 @@ const MAX_WAITING = 10_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
 
-/** feature_not_supported, syntax_error, undefined_function: this engine has no signals. */
-const LACKING = new Set(["0A000", "42601", "42883"]);
+/**
+ * feature_not_supported, syntax_error, undefined_function: this engine has no signals; and
+ * insufficient_privilege: not for us.
+ */
+const LACKING = new Set(["0A000", "42601", "42883", "42501"]);
 
 const SEND = {
   name: "signal",

@@ -35,6 +35,8 @@ export type WriteReply =
   | { readonly id: number; readonly guard: readonly [mustChange: number, changes: number] }
   | { readonly id: number; readonly failure: { message: string; errcode: number } };
 
+/** Room for the pages of a large write: what does not fit is written, read again and written again. */
+const CACHE_KIBIBYTES = 16 * 1024;
 /** Bounds how long the first write of a group waits for the last. */
 const MAX_GROUP = 256;
 
@@ -49,6 +51,7 @@ class GuardFailed extends Error {
 const port = parentPort!;
 const db = new DatabaseSync((workerData as { path: string }).path);
 configureSqlite(db);
+db.exec(`PRAGMA cache_size = -${CACHE_KIBIBYTES}`);
 const [begin, commit, savepoint, release] = [
   "BEGIN IMMEDIATE",
   "COMMIT",

@@ -70,5 +70,6 @@ function gatherViews(values: SqlValue[]): void {
 }
 
 function isView(value: SqlValue): value is Uint8Array {
-  return value instanceof Uint8Array && value.byteLength < value.buffer.byteLength;
+  // Most values are text or numbers, and told from bytes by their kind alone.
+  return typeof value === "object" && value !== null && value.length < value.buffer.byteLength;
 }

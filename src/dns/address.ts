@@ -2,6 +2,9 @@
 
 const QUAD = /^(0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])(?:\.(0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])){3}$/;
 
+const DOT = 0x2e;
+const ZERO = 0x30;
+
 /** Four decimal parts without leading zeros. */
 export function isIpv4(text: string): boolean {
   return QUAD.test(text);
@@ -9,7 +12,15 @@ export function isIpv4(text: string): boolean {
 
 /** The octets of such an address; null for anything else. */
 export function parseIpv4(text: string): Uint8Array | null {
-  return isIpv4(text) ? Uint8Array.from(text.split("."), Number) : null;
+  if (!isIpv4(text)) return null;
+  const octets = new Uint8Array(4);
+  let part = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === DOT) part++;
+    else octets[part] = octets[part]! * 10 + code - ZERO;
+  }
+  return octets;
 }
 
 export function printIpv4(octets: Uint8Array): string {

@@ -15,6 +15,6 @@ export { isSubdomain, lowerName, parseName, splitLabels, withoutDot } from "./na
 export type { AnyRecordType } from "./record.ts";
 export { recordType, recordTypeByCode } from "./rr/index.ts";
 export { decodeName, encodeName, WireReader, WireWriter } from "./wire.ts";
-export { parseZoneFile, type ZoneError, type ZoneRecord } from "./zone-file/parse.ts";
+export { readZoneFile, type ZoneError, type ZoneRecord } from "./zone-file/parse.ts";
 export { printRecordLine } from "./zone-file/print.ts";
 export { parseTrailer, type Tag } from "./zone-file/trailer.ts";

@@ -23,7 +23,9 @@ export function rangeFault(text: string): string | null {
 /** Compiles ranges that `rangeFault` has passed. */
 export function ranges(texts: Iterable<string>): Ranges {
   const list = new BlockList();
+  let isEmpty = true;
   for (const text of texts) {
+    isEmpty = false;
     const [address, prefix] = text.split("/") as [string, string?];
     const family = isIP(address) === 6 ? "ipv6" : "ipv4";
     if (prefix === undefined) list.addAddress(address, family);
@@ -31,6 +33,7 @@ export function ranges(texts: Iterable<string>): Ranges {
   }
   return {
     has(address) {
+      if (isEmpty) return false;
       const plain = unmapped(address);
       const family = isIP(plain);
       return family !== 0 && list.check(plain, family === 6 ? "ipv6" : "ipv4");

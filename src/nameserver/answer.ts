@@ -92,7 +92,8 @@ export class Answerer {
     if (found === FOUND.cut) return this.#refer();
     if (this.#links === 0) {
       this.#reply.authoritative = true;
-      this.subject = found === FOUND.name ? lookup.node : lookup.zone;
+      // A zone's own entry is another with each change; its counters stay.
+      this.subject = found === FOUND.name ? lookup.node : this.counters;
     }
     return found === FOUND.missing ? this.#deny(RCODE.NXDOMAIN) : this.#atNode();
   }

@@ -58,3 +58,16 @@ test("a failure is SERVFAIL with its extended error", () => {
   assert.deepEqual(told({ ...failed, ede: 22 }), { rcode: "SERVFAIL", answer: [], ede: "0016" });
   assert.deepEqual(told({ ...failed, ede: null }), { rcode: "SERVFAIL", answer: [], ede: "" });
 });
+
+test("what is known counts as such after 2038", () => {
+  const zones = serveZones({ "flat.example": "@ 300 CNAME outside.invalid.\n" });
+  const now = Date.UTC(2040, 1);
+  zones.publisher.targets.publish("outside.invalid.", 1, { ...known, expiresAt: now + 100_000 });
+  const query = encodeQuery({ name: "flat.example", type: "A" });
+  const octets = zones.ask(query, {}, now);
+  assert.ok(octets instanceof Uint8Array);
+  assert.deepEqual(
+    decodeMessage(Buffer.from(octets)).answer.map(showRecord).sort(),
+    addresses(100),
+  );
+});

@@ -99,7 +99,7 @@ export class Flattener {
     this.wanted = target;
     if (entry === 0) return NEEDS_OUTSIDE;
     const body = reader.body(entry);
-    const left = reader.get(body, TARGET.expires) - this.now;
+    const left = (reader.get(body, TARGET.expires) >>> 0) - this.now;
     if (left <= 0) return NEEDS_OUTSIDE;
     reader.set(body, TARGET.asked, 1);
     const state = reader.get(body, TARGET.state);

@@ -116,36 +116,42 @@ function counted(
     .map(([code, count]) => [[nameOf(code)], count] as const);
 }
 
+/** What is known of one zone's queries. */
+interface ZoneTotal {
+  readonly name: string;
+  /** As they were when last looked at. */
+  readonly counters: readonly number[];
+  readonly total: number;
+}
+
 /** Threads count a zone's queries in 32 bits; what they add up to is kept here. */
 class ZoneTotals {
   readonly #publisher: Publisher;
-  #seen = new Map<string, { readonly counters: readonly number[]; readonly total: number }>();
+  /** By id: a zone that is made anew under its old name starts from nothing. */
+  #seen = new Map<string, ZoneTotal>();
 
   constructor(publisher: Publisher) {
     this.#publisher = publisher;
   }
 
   busiest(): (readonly [readonly string[], number])[] {
-    const next = new Map<
-      string,
-      { readonly counters: readonly number[]; readonly total: number }
-    >();
-    for (const [zone, counters] of this.#publisher.queries()) {
-      const before = this.#seen.get(zone);
+    const next = new Map<string, ZoneTotal>();
+    for (const [{ id, name }, counters] of this.#publisher.queries()) {
+      const before = this.#seen.get(id);
       // Differences, because the counters wrap around.
       const grown = counters.reduce(
         (sum, now, i) => sum + ((now - (before?.counters[i] ?? 0)) >>> 0),
         0,
       );
       if (grown > 0 || before !== undefined) {
-        next.set(zone, { counters, total: (before?.total ?? 0) + grown });
+        next.set(id, { name, counters, total: (before?.total ?? 0) + grown });
       }
     }
     this.#seen = next;
-    return [...next]
-      .toSorted(([, a], [, b]) => b.total - a.total)
+    return [...next.values()]
+      .toSorted((a, b) => b.total - a.total)
       .slice(0, ZONES_SHOWN)
-      .map(([zone, { total }]) => [[zone], total] as const);
+      .map(({ name, total }) => [[name], total] as const);
   }
 }
 

@@ -87,9 +87,9 @@ export class Publisher implements ZoneListener {
     this.#release(known.writer.release());
   }
 
-  /** Queries of each zone so far, by name. */
-  *queries(): Generator<readonly [zone: string, counters: readonly number[]]> {
-    for (const { writer } of this.#known.values()) yield [writer.zone.name, writer.counters];
+  /** Queries of each zone so far. */
+  *queries(): Generator<readonly [zone: Zone, counters: readonly number[]]> {
+    for (const { writer } of this.#known.values()) yield [writer.zone, writer.counters];
   }
 
   get zoneCount(): number {

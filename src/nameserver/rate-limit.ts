@@ -28,6 +28,12 @@ const BUCKET = { key: 0, filledAt: 1, left: 2, slips: 3, words: 4 } as const;
 /** Half a megabyte of buckets; networks that meet in one share it. */
 const BUCKETS = 1 << 15;
 const UNIT = 1000;
+/** What a word can hold: some two million answers overdrawn. */
+const LEAST = -(2 ** 31);
+/** The clock has 32 bits and goes round in 50 days. */
+const CLOCK_ROUND_MS = 2 ** 32;
+/** A thread's time may be so much behind another's: it is that of its batch, or the clock was set back. */
+const BEHIND_MS = 60_000;
 
 export function rateLimitTable(): SharedArrayBuffer {
   return new SharedArrayBuffer(BUCKETS * BUCKET.words * Int32Array.BYTES_PER_ELEMENT);
@@ -73,13 +79,13 @@ export class RateLimit {
       table[at + BUCKET.filledAt] = this.#now;
       table[at + BUCKET.left] = rate * UNIT;
     }
-    const elapsed = (this.#now - table[at + BUCKET.filledAt]!) | 0;
+    const elapsed = (this.#now - table[at + BUCKET.filledAt]!) >>> 0;
     let left = table[at + BUCKET.left]!;
-    if (elapsed > 0) {
+    if (elapsed > 0 && elapsed < CLOCK_ROUND_MS - BEHIND_MS) {
       left = Math.min(rate * UNIT, left + Math.min(elapsed, 1000 * WINDOW_SECONDS) * rate);
       table[at + BUCKET.filledAt] = this.#now;
     }
-    left = Math.max(left - UNIT, -rate * UNIT * WINDOW_SECONDS);
+    left = Math.max(left - UNIT, -rate * UNIT * WINDOW_SECONDS, LEAST);
     table[at + BUCKET.left] = left;
     if (left >= 0) return LIMIT.pass;
     return (table[at + BUCKET.slips]!++ & 1) === 0 ? LIMIT.drop : LIMIT.slip;

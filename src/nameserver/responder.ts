@@ -59,6 +59,8 @@ export class Responder {
   readonly #onFault: (cause: unknown) => void;
   #now = 0;
   #ede: number = EDE.NONE;
+  /** Whether the answerer was asked: the server answers for itself, too. */
+  #isFromZone = false;
   /** Queries of one zone in a row are counted together. */
   #zoneCounters = 0;
   #zoneQueries = 0;
@@ -150,6 +152,7 @@ export class Responder {
     const limit = at + sizeLimit(query, client);
     reply.limit = limit - this.#opt.reserve(query, client, this.#now);
     this.#ede = EDE.NONE;
+    this.#isFromZone = false;
     const rcode = read === READ.ok ? this.#answer(client) : refusals[read]!;
     if (rcode === NEEDS_OUTSIDE) return DEFERRED;
     if (client.transport === TRANSPORT.udp && this.#limit !== null) {
@@ -187,8 +190,10 @@ export class Responder {
         return this.#refuseFor(RCODE.REFUSED);
     }
     const rcode = this.#answerer.answer(query);
+    this.#isFromZone = true;
     this.#ede = this.#answerer.ede;
-    this.#countZone(this.#answerer.counters);
+    // What has to wait is counted when it is answered.
+    if (rcode !== NEEDS_OUTSIDE) this.#countZone(this.#answerer.counters);
     return rcode;
   }
 
@@ -203,7 +208,7 @@ export class Responder {
     const isAnswer = rcode === RCODE.NOERROR && this.#reply.answers > 0;
     const isError = rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN;
     const about = isAnswer ? ABOUT.answer : isError ? ABOUT.error : ABOUT.denial;
-    const subject = isError ? 0 : this.#answerer.subject;
+    const subject = this.#isFromZone && !isError ? this.#answerer.subject : 0;
     return limit.check(address, addressLength, about, subject);
   }
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import { type Database, integer, isDatabaseFault, statement } from "#db";
+import { type Database, integer, isDatabaseFault, statement, text } from "#db";
 import {
   freshDatabase,
   freshPostgresUrl,
@@ -225,6 +225,25 @@ test("a sweep over all zones finds what the log does not have", async () => {
   await checkTold(two, zone);
   await one.zones.remove(zone.id);
   await until(() => two.recorder.removals.includes(zone.id));
+});
+
+test("a change that took long to be committed is found behind later ones", async () => {
+  const url = await freshPostgresUrl();
+  await using two = await startNode({ url, through: deaf, pollMs: 20 });
+  const alone = (db: Database) => intercepted(db, { shared: false });
+  await using one = await startNode({ url, through: alone });
+  const addToLog = statement({
+    sql: `INSERT INTO zone_log (id, zone_id, serial, at) VALUES (:zone, :zone, :serial, :at)`,
+    takes: { zone: text, serial: integer, at: integer },
+  });
+  const early = await one.zones.create(ACCOUNT, "early.test", "full");
+  const late = await one.zones.create(ACCOUNT, "late.test", "full");
+  const now = Date.now();
+  await one.db.write(addToLog({ zone: late.id, serial: late.serial, at: now }));
+  await until(() => two.recorder.serialOf(late) === late.serial);
+  assert.equal(two.recorder.serialOf(early), 0);
+  await one.db.write(addToLog({ zone: early.id, serial: early.serial, at: now - 8_000 }));
+  await until(() => two.recorder.serialOf(early) === early.serial);
 });
 
 test("the log keeps an hour of changes", async () => {

@@ -58,7 +58,6 @@ export class ZoneFeed {
   #log: Log | null = null;
   /** The time of the newest entry of the log that is done with. */
   #newest = 0;
-  #sweepAt = 0;
   #isOut = false;
 
   constructor(db: Database, listener: ZoneListener) {
@@ -103,38 +102,38 @@ export class ZoneFeed {
       // The log has it too, should this fail.
       if (this.#isNews(id, serial)) this.#reads.add(id, serial).catch(() => {});
     });
-    await this.#tryToLook(sweepMs, stop.signal);
-    const run = async () => {
-      for (let ms = pollMs; await pause(ms, stop.signal);) {
-        const isDone = await this.#tryToLook(sweepMs, stop.signal);
-        ms = isDone ? pollMs : Math.min(2 * ms, MAX_PAUSE_MS);
-      }
-    };
-    const end = run();
+    await this.#attempt(() => this.#sweep());
+    const ends = Promise.all([
+      this.#repeat(() => this.#look(), pollMs, stop.signal),
+      // Beside the looks: where zones are many, it takes longer than these may wait.
+      this.#repeat(() => this.#sweep(), sweepMs, stop.signal),
+    ]);
     return {
       async [Symbol.asyncDispose]() {
         stop.abort();
         signals[Symbol.dispose]();
-        await Promise.race([end, setTimeout(STOP_MS, undefined, { ref: false })]);
+        await Promise.race([ends, setTimeout(STOP_MS, undefined, { ref: false })]);
       },
     };
   }
 
+  async #repeat(work: () => Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
+    for (let pauseMs = ms; await pause(pauseMs, signal);) {
+      const isDone = await this.#attempt(work, signal);
+      pauseMs = isDone ? ms : Math.min(2 * pauseMs, MAX_PAUSE_MS);
+    }
+  }
+
   /** False while the database does not answer, which is logged once. */
-  async #tryToLook(sweepMs: number, signal: AbortSignal): Promise<boolean> {
+  async #attempt(work: () => Promise<void>, signal?: AbortSignal): Promise<boolean> {
     try {
-      if (performance.now() >= this.#sweepAt) {
-        await this.#sweep();
-        this.#sweepAt = performance.now() + sweepMs;
-      }
-      await this.#look();
+      await work();
       if (this.#isOut) this.#log?.info("changes of other nodes are followed again");
       this.#isOut = false;
     } catch (cause) {
-      if (signal.aborted) return false;
+      if (signal?.aborted === true) return false;
       if (!this.#isOut) this.#log?.warn("changes of other nodes cannot be followed", { cause });
       this.#isOut = true;
-      this.#sweepAt = 0; // The log may have lost by then what was missed.
     }
     return !this.#isOut;
   }

@@ -18,6 +18,11 @@ export interface ZoneNews {
 /** Entries of the history at a time: that of a large import alone has some megabytes. */
 const STRETCH = 100;
 
+/** A scan has a connection to itself, which fewer names are not worth. */
+const WORTH_A_SCAN = 1_000;
+/** Rows that a scan passes in the time in which one name is looked up. */
+const SCANNED_PER_NAME = 5;
+
 /**
  * What changed in a zone after a serial, up to now; null when there is no such zone. Other changes may
  * be made while this reads. They are not waited for, since a busy zone never rests: what they did to the
@@ -31,7 +36,8 @@ export async function readNews(db: Database, id: string, after: number): Promise
     if (serial > zone.serial) break;
     noteNames(touched, changes);
   }
-  const found = await recordsAt(db, id, [...touched]);
+  const isMost = touched.size > WORTH_A_SCAN && touched.size * SCANNED_PER_NAME > zone.records;
+  const found = await (isMost ? scanRecords(db, id, touched) : recordsAt(db, id, [...touched]));
   const before = touched.size === 0 ? new Map() : await recordsBefore(db, id, zone.serial);
   const names = new Map([...touched].map((name): [string, ZoneRecord[]] => [name, []]));
   for (const one of found) if (!before.has(one.id)) names.get(one.name)!.push(one);
@@ -100,6 +106,26 @@ async function recordsAt(
     const some = names.slice(from, from + MANY);
     const ask = some.length <= FEW ? recordsAtFew : recordsAtMany;
     for (const one of await db.all(ask(id, some))) found.push(one);
+  }
+  return found;
+}
+
+const everyRow = statement({
+  sql: `SELECT ${RECORD} FROM records WHERE zone = (SELECT number FROM zones WHERE id = :id)`,
+  takes: { id: text },
+  gives: record,
+});
+const NAME = Object.keys(record).indexOf("name");
+
+async function scanRecords(
+  db: Database,
+  id: string,
+  names: ReadonlySet<string>,
+): Promise<ZoneRecord[]> {
+  const found: ZoneRecord[] = [];
+  const query = everyRow({ id });
+  for await (const stretch of db.scan(query)) {
+    for (const row of stretch) if (names.has(row[NAME] as string)) found.push(query.decode(row));
   }
   return found;
 }

@@ -3,8 +3,8 @@ import {
   type AnyRecordType,
   isDnsFault,
   parseTrailer,
-  parseZoneFile,
   printRecordLine,
+  readZoneFile,
   recordType,
   type Tag,
   type ZoneError,
@@ -29,6 +29,9 @@ export interface ImportResult {
 
 /** More faults than this are not told: the file is of another kind. */
 const MAX_TOLD = 20;
+
+/** Octets of a record in a zone file, to guess how many it has. */
+const TYPICAL_LINE = 32;
 
 /** Records taken in at a time, so that others get their turn. */
 const STRETCH = 500;
@@ -55,15 +58,14 @@ export async function importZoneFile(
   file: Uint8Array,
   proxied: boolean,
 ): Promise<ImportResult> {
-  const { records, errors } = parseZoneFile(file, { origin: `${rules.zone.name}.` });
-  const faults = errors.filter(({ type }) => !SIGNERS_TYPES.has(type ?? "")).map(describe);
+  await draft.expect(file.length / TYPICAL_LINE);
+  const faults: string[] = [];
+  const late: FileRecord[] = [];
   let parsed = 0;
   let added = 0;
-  await draft.expect(records.length);
-  for (const [i, record] of records.sort(byNeed).entries()) {
-    if (i % STRETCH === STRETCH - 1) await new Promise(setImmediate);
-    if (isOurs(record, rules)) continue;
-    parsed++;
+  const take = async (record: FileRecord) => {
+    if (isOurs(record, rules)) return;
+    if (++parsed % STRETCH === 0) await new Promise(setImmediate);
     try {
       if (await addFromFile(draft, rules, record, proxied)) added++;
     } catch (error) {
@@ -72,8 +74,15 @@ export async function importZoneFile(
       if (!isFault) throw error;
       faults.push(`line ${record.line}: ${(error as Error).message}`);
     }
+  };
+  for (const one of readZoneFile(file, { origin: `${rules.zone.name}.` })) {
+    if ("reason" in one) faults.push(...(SIGNERS_TYPES.has(one.type ?? "") ? [] : [describe(one)]));
+    else if (one.type === "NS" || one.type === "DS") late.push(one);
+    else await take(one);
     if (faults.length > MAX_TOLD) break;
   }
+  // Delegations come last, for a DS needs the NS records of its name.
+  for (const record of late.sort(byNeed)) if (faults.length <= MAX_TOLD) await take(record);
   if (faults.length > 0) {
     const told = faults.slice(0, MAX_TOLD).join("; ");
     throw new ZoneFault(
@@ -118,7 +127,7 @@ async function addFromFile(
     comment,
     tags: tags.filter(({ name }) => !name.startsWith("cf-")).map(tagText),
     settings: Object.fromEntries(
-      RECORD_SETTINGS.filter((setting) => has(settingTag(setting))).map((setting) => [
+      RECORD_SETTINGS.filter((setting) => has(SETTING_TAGS.get(setting)!)).map((setting) => [
         setting,
         true,
       ]),
@@ -151,9 +160,9 @@ function tagText({ name, value }: Tag): string {
 }
 
 /** `flatten_cname` is `cf-flatten-cname`, as the original exports it. */
-function settingTag(setting: string): string {
-  return `cf-${setting.replaceAll("_", "-")}`;
-}
+const SETTING_TAGS: ReadonlyMap<string, string> = new Map(
+  RECORD_SETTINGS.map((setting) => [setting, `cf-${setting.replaceAll("_", "-")}`]),
+);
 
 /** A line of the export, with the comment and the tags that bring the record back as it is. */
 export function exportLine(record: ZoneRecord): string {
@@ -167,7 +176,7 @@ export function exportLine(record: ZoneRecord): string {
     ...(typeOf(record).wireType === record.type ? [] : [{ name: TYPE_TAG, value: record.type }]),
     ...(isHost ? [{ name: "cf-proxied", value: String(record.proxied) }] : []),
     ...RECORD_SETTINGS.filter((setting) => settings[setting] === true).map((setting) => ({
-      name: settingTag(setting),
+      name: SETTING_TAGS.get(setting)!,
       value: "",
     })),
     ...(record.type === "DNSKEY" ? [{ name: TYPE_TAG, value: record.type }] : []),

@@ -53,14 +53,9 @@ export class DnsSocket implements Disposable {
   }
 
   async ask(query: Query): Promise<Message> {
-    return decodeMessage(await this.askOctets(encodeQuery(query)));
-  }
-
-  /** The answer's octets; the message's ID is replaced. */
-  async askOctets(message: Buffer): Promise<Buffer> {
-    const answer = await this.#send(message, PATIENCE_MS);
+    const answer = await this.#send(encodeQuery(query), PATIENCE_MS);
     if (answer === null) throw new Error(`No answer within ${PATIENCE_MS} ms`);
-    return answer;
+    return decodeMessage(answer);
   }
 
   /** Whether it is answered within this time. */
@@ -80,14 +75,15 @@ export class DnsSocket implements Disposable {
 
   /**
    * What each is answered with before the last question of all is, which must be answered: one thread
-   * serves a socket, in order. Null for what was dropped.
+   * serves a socket, in order. Null for what was dropped. The messages' IDs are replaced.
    */
-  async askBefore(last: Query, queries: readonly Query[]): Promise<(Message | null)[]> {
-    const answers: (Buffer | null)[] = queries.map(() => null);
-    const ids = queries.map((query, i) => {
+  async askBefore(last: Query, messages: readonly Buffer[]): Promise<(Message | null)[]> {
+    const answers: (Buffer | null)[] = messages.map(() => null);
+    const ids = messages.map((message, i) => {
       const id = this.#nextId();
       this.#waiting.set(id, (answer) => (answers[i] = answer));
-      this.#socket.send(encodeQuery({ ...query, id }));
+      message.writeUInt16BE(id, 0);
+      this.#socket.send(message);
       return id;
     });
     await this.ask(last);

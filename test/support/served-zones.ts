@@ -15,7 +15,7 @@ export interface ServedZones {
   readonly publisher: Publisher;
   readonly responder: Responder;
   /** The response's octets, null for none, "deferred" when it needs a name outside. */
-  ask(query: Uint8Array, client?: Partial<Client>): Uint8Array | null | "deferred";
+  ask(query: Uint8Array, client?: Partial<Client>, nowMs?: number): Uint8Array | null | "deferred";
 }
 
 /** Serves zone files: the text after each zone's name, relative to it. */
@@ -52,8 +52,8 @@ export function serveZones(
   return {
     publisher,
     responder,
-    ask(query, client = {}) {
-      responder.begin(Date.now());
+    ask(query, client = {}, nowMs = Date.now()) {
+      responder.begin(nowMs);
       const length = responder.respond(
         query,
         0,

@@ -97,8 +97,14 @@ function waitForReady(
   output: { stdout: string; stderr: string },
 ): Promise<Record<string, string>> {
   return new Promise((resolve, reject) => {
-    const fail = (why: string) => reject(new Error(`${why}\n${output.stdout}${output.stderr}`));
-    const timer = setTimeout(() => fail("The server did not get ready"), START_TIMEOUT_MS);
+    const fail = (why: string) => {
+      clearTimeout(timer);
+      reject(new Error(`${why}\n${output.stdout}${output.stderr}`));
+    };
+    const timer: NodeJS.Timeout = setTimeout(
+      () => fail("The server did not get ready"),
+      START_TIMEOUT_MS,
+    );
     child.once("exit", (code) => fail(`The server ended with ${code}`));
     child.stdout!.on("data", () => {
       const line = output.stdout.split("\n").find((text) => text.includes('"event":"ready"'));

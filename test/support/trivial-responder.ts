@@ -9,7 +9,8 @@ const HEADER = 12;
 const TYPE = { A: 1, NULL: 10 } as const;
 /** A pointer to the question's name, the type, the class, the TTL, the length of the data. */
 const FIXED = 12;
-const BIG_DATA = new Uint8Array(60_000);
+/** Of a large answer; every octet is the last of the query's ID. */
+const bigData = new Uint8Array(60_000);
 
 /** What a test gives in the place of settings. */
 export interface TrivialSettings {
@@ -51,7 +52,7 @@ class TrivialResponder implements StreamResponder {
     }
     const end = copyQuestion(query, start, reply, at);
     if (query[start + HEADER + 1] === 0x62)
-      return end + addRecord(reply, at + end, TYPE.NULL, BIG_DATA); // big
+      return end + addRecord(reply, at + end, TYPE.NULL, bigData.fill(query[start + 1]!)); // big
     this.#data[1] = client.transport;
     this.#data[2] = client.port >> 8;
     this.#data[3] = client.port;

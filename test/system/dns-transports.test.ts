@@ -9,12 +9,13 @@ import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import type { TLSSocket } from "node:tls";
 import { decode, encode, type RecordType } from "dns-packet";
+import fc from "fast-check";
 import { parseHostPort } from "#kit/address.ts";
 import { ownCertificate } from "../../src/nameserver/streams/own-certificate.ts";
 import { missingDebianPackages } from "../support/debian.ts";
 import { runProgram } from "../support/program.ts";
 import { runSelvedge, startServer, type TestServer } from "../support/server.ts";
-import { StreamClient } from "../support/stream-client.ts";
+import { framedQuery, StreamClient, within } from "../support/stream-client.ts";
 import { succeeded, TestZone } from "./dns-api.ts";
 
 const DNS_MESSAGE = "application/dns-message";
@@ -223,4 +224,24 @@ suite("over HTTPS", () => {
     await using quiet = await startServer({ env: { SELVEDGE_DNS: "off" } });
     assert.equal((await fetch(`${quiet.origin}/dns-query?dns=AAAA`)).status, 404);
   });
+});
+
+test("random octets on every transport hurt nobody", async () => {
+  const noise = fc.sample(fc.uint8Array({ minLength: 1, maxLength: 3_000 }), 300);
+  const addresses = [parseHostPort(server.ready["dns"]!), parseHostPort(server.ready["dns_tls"]!)];
+  for (const [i, octets] of noise.entries()) {
+    using client = await StreamClient.open(addresses[i % 2]!);
+    client.send(octets, framedQuery(1, name()));
+    client.socket.end();
+    await within(client.closed);
+    const headers = { "Content-Type": DNS_MESSAGE };
+    const body = new Uint8Array(octets);
+    const answer = await fetch(`${server.origin}/dns-query`, { method: "POST", headers, body });
+    assert.ok([200, 400].includes(answer.status), `${answer.status}`);
+    await answer.arrayBuffer();
+  }
+  using client = await StreamClient.open(addresses[0]!);
+  client.send(framedQuery(7, name()));
+  assert.equal((await client.next())!.id, 7);
+  assert.doesNotMatch(server.output.stderr, /"level":"(?:warn|error)"/);
 });

@@ -29,8 +29,10 @@ suite("a server on its defaults", () => {
 
   test("says in one JSON line of standard output that it is ready, and where", () => {
     const lines = server.output.stdout.trimEnd().split("\n");
-    assert.deepEqual(JSON.parse(lines.at(-1)!), { event: "ready", api: server.origin });
-    assert.match(server.origin, /^http:\/\/127\.0\.0\.1:\d+$/);
+    assert.match(
+      lines.at(-1)!,
+      /^\{"event":"ready","api":"http:\/\/127\.0\.0\.1:\d+","dns":"127\.0\.0\.1:\d+"\}$/,
+    );
   });
 
   test("tells where the first credentials are, which only the owner can read", async () => {
@@ -307,7 +309,7 @@ test("settings come from server.toml in the current folder, and flags win over i
   const cwd = await mkdtemp(join(tmpdir(), "selvedge-test-"));
   await writeFile(
     join(cwd, "server.toml"),
-    'data = "from-file"\napi = "127.0.0.1:0"\nlog = "pretty"\n',
+    'data = "from-file"\napi = "127.0.0.1:0"\ndns = "127.0.0.1:0"\nlog = "pretty"\n',
   );
   const child = runSelvedge(["serve", "--data", "from-flag"], {}, cwd);
   let said = "";
@@ -317,7 +319,7 @@ test("settings come from server.toml in the current folder, and flags win over i
   }
   assert.match(
     said,
-    /^First start: your keys are in .*from-flag\/credentials\.json\nSelvedge \d+\.\d+\.\d+ is ready: api http:\/\/127\.0\.0\.1:\d+\n$/,
+    /^First start: your keys are in .*from-flag\/credentials\.json\nSelvedge \d+\.\d+\.\d+ is ready: api http:\/\/127\.0\.0\.1:\d+, dns 127\.0\.0\.1:\d+\n$/,
   );
   await rm(cwd, { recursive: true });
 });

@@ -59,7 +59,21 @@ export interface ZoneFileOptions {
   readonly origin: string;
 }
 
-export function parseZoneFile(file: string | Uint8Array, { origin }: ZoneFileOptions): ZoneFile {
+export function parseZoneFile(file: string | Uint8Array, options: ZoneFileOptions): ZoneFile {
+  const records: ZoneRecord[] = [];
+  const errors: ZoneError[] = [];
+  for (const one of readZoneFile(file, options)) {
+    if ("reason" in one) errors.push(one);
+    else records.push(one);
+  }
+  return { records, errors };
+}
+
+/** The records and the errors as they come: a large file has many, and few need be held at a time. */
+export function readZoneFile(
+  file: string | Uint8Array,
+  { origin }: ZoneFileOptions,
+): Generator<ZoneRecord | ZoneError, void> {
   return new ZoneFileReader(origin).read(typeof file === "string" ? file : zoneFileText(file));
 }
 
@@ -84,8 +98,8 @@ class ZoneFault extends Error {
 
 class ZoneFileReader {
   readonly #zone: string;
-  readonly #records: ZoneRecord[] = [];
-  readonly #errors: ZoneError[] = [];
+  /** What the entry in hand has come to. */
+  #found: (ZoneRecord | ZoneError)[] = [];
   #origin: string;
   #owner: string | null = null;
   #defaultTtl: number | null = null;
@@ -102,22 +116,23 @@ class ZoneFileReader {
     this.#origin = zone;
   }
 
-  read(text: string): ZoneFile {
+  *read(text: string): Generator<ZoneRecord | ZoneError, void> {
     const scanner = new Scanner(text);
     for (;;) {
       let entry: Entry | null = null;
       try {
         entry = scanner.next();
-        if (entry === null) break;
+        if (entry === null) return;
         if (entry.fault !== null) throw entry.fault;
         this.#entry(entry);
       } catch (error) {
         this.#report(error, entry?.line ?? scanner.line, entry?.tokens ?? []);
-        if (entry === null) break; // Something is not closed: where the next entry begins is unknown.
       }
+      yield* this.#found;
+      if (entry === null) return; // Something is not closed: where the next entry begins is unknown.
+      this.#found = [];
       this.#type = null;
     }
-    return { records: this.#records, errors: this.#errors };
   }
 
   #entry(entry: Entry): void {
@@ -186,7 +201,7 @@ class ZoneFileReader {
     }
     if (ttl !== null) this.#lastTtl = ttl;
     if (known.type === "SOA") this.#soaMinimum = (data as { minimum: number }).minimum;
-    this.#records.push({
+    this.#found.push({
       line: entry.line,
       owner: this.#owner,
       ttl: ttl ?? this.#defaultTtl ?? this.#lastTtl ?? this.#soaMinimum,
@@ -218,7 +233,7 @@ class ZoneFileReader {
   #report(error: unknown, line: number, tokens: readonly Token[]): void {
     if (!(error instanceof ZoneFault) && !isDnsFault(error)) throw error;
     const LONGEST = 200;
-    this.#errors.push({
+    this.#found.push({
       line,
       kind: kindOf(error),
       reason: error.message,

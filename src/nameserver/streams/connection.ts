@@ -98,7 +98,8 @@ export class Connection {
   /** Whether its time is up; `idleMs` is what a quiet connection gets. */
   isOverdue(now: number, quietSince: number, idleMs: number): boolean {
     const { messageMs, stuckMs } = this.#thread.limits;
-    if (this.#partialSince > 0 && now - this.#partialSince > messageMs) return true;
+    if (this.#partialSince > 0 && !this.#isFull && now - this.#partialSince > messageMs)
+      return true;
     const { writableLength: unsent, bytesWritten } = this.#socket;
     if (unsent === 0 || bytesWritten - unsent !== this.#sent) {
       this.#sent = bytesWritten - unsent;
@@ -113,10 +114,11 @@ export class Connection {
     const now = this.#thread.now();
     const count = this.#answerAll();
     if (count > 0) this.#place.touch(now);
+    const wasPaused = this.#socket.isPaused(); // Then the rest of a message could not come.
     if (!this.#frames.isPartial) this.#partialSince = 0;
-    else if (count > 0 || this.#partialSince === 0) this.#partialSince = now;
+    else if (count > 0 || wasPaused || this.#partialSince === 0) this.#partialSince = now;
     if (this.#isFull) this.#socket.pause();
-    else if (this.#socket.isPaused()) this.#socket.resume();
+    else if (wasPaused) this.#socket.resume();
     this.#endWhenDone();
   }
 
