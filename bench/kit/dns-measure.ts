@@ -69,9 +69,11 @@ export async function measureDns(
   asked: readonly Workload[],
 ): Promise<Figures> {
   const before = await measureEmpty(empty);
+  const machineBefore = machineCpuSeconds();
   await using server = await filled.start();
   const { startMs, pid } = server;
   const startCpuMs = treeCpuSeconds(pid) * 1000;
+  const machineCpuMs = (machineCpuSeconds() - machineBefore) * 1000;
   await sleep(SETTLE_SECONDS * 1000);
   const memory = treeMemory(pid);
   const port = portOf(server);
@@ -80,21 +82,19 @@ export async function measureDns(
   });
   // Only now: how many threads a server starts should not depend on the pinning.
   if (context.cores !== null) pinTree(pid, context.cores.server);
-  const figures: Record<string, number> = {};
+  let figures: Figures = {};
   for (const workload of asked) {
     const measured = await measureAnswers(context, { pid, port }, files, workload);
-    for (const [key, value] of Object.entries(measured)) figures[`${workload.key}.${key}`] = value;
+    figures = { ...figures, ...withPrefix(measured, workload.key) };
   }
   return {
     ...figures,
-    "zone.startMs": startMs,
-    "zone.loadMs": startMs - before.startMs,
-    "zone.loadCpuMs": startCpuMs - before.startCpuMs,
-    "zone.rssMiB": memory.rssMiB,
-    "zone.pssMiB": memory.pssMiB,
-    "zone.heldMiB": memory.heldMiB,
-    "zone.grownMiB": memory.heldMiB - before.heldMiB,
-    "zone.afterMiB": treeMemory(pid).heldMiB,
+    "load.startMs": startMs,
+    "load.loadMs": startMs - before.startMs,
+    "load.loadCpuMs": startCpuMs - before.startCpuMs,
+    ...withPrefix(disturbance((machineCpuMs - startCpuMs) / startMs), "load"),
+    ...withPrefix({ ...memory, grownMiB: memory.heldMiB - before.heldMiB }, "memory"),
+    "memory.afterMiB": treeMemory(pid).heldMiB,
   };
 }
 
@@ -132,7 +132,18 @@ async function measureAnswers(
     cpuMicros: (used * 1e6) / completed,
     lostPercent: (100 * lost) / (completed + lost),
     serverShare,
-    // The clocks tick apart, so a quiet machine may come out below nothing.
-    othersShare: Math.max(0, machineShare - serverShare - result.loadShare),
+    ...disturbance(machineShare - serverShare - result.loadShare),
   };
+}
+
+/** What other processes took meanwhile, and what they left: 1 is a machine with nothing else to do. */
+function disturbance(share: number): { othersShare: number; quiet: number } {
+  const othersShare = Math.max(0, share); // The clocks tick apart: it may come out below nothing.
+  return { othersShare, quiet: 1 - othersShare };
+}
+
+function withPrefix(figures: Figures, key: string): Figures {
+  return Object.fromEntries(
+    Object.entries(figures).map(([name, value]) => [`${key}.${name}`, value]),
+  );
 }

@@ -26,14 +26,14 @@ export interface PerfResult {
 const PROGRAM = "dnsperf";
 export const DNSPERF_PACKAGE = "dnsperf";
 
-/** Sockets, and TCP connections. */
-const CLIENTS = 10;
+/** Sockets over UDP, connections over TCP. */
+const CLIENTS = { udp: 20, tcp: 10 } as const;
 
 /**
- * Questions under way at once: so many that a server always finds one waiting, so few that they fit
- * into the smallest receive buffer among the servers (208 KiB, some 160 datagrams).
+ * Questions under way at once: so many that a server finds one waiting, so few that they fit into the
+ * smallest receive buffer among the servers, the kernel's default of 208 KiB or some 160 datagrams.
  */
-const OUTSTANDING = 100;
+const OUTSTANDING = 150;
 
 /** A question without an answer for this long is lost. */
 const LOST_SECONDS = 2;
@@ -45,7 +45,8 @@ const GRACE_MS = 15_000;
 const LOOK_MS = 50;
 
 export const perfParameters = {
-  clients: CLIENTS,
+  udpSockets: CLIENTS.udp,
+  tcpConnections: CLIENTS.tcp,
   outstanding: OUTSTANDING,
   lostAfterSeconds: LOST_SECONDS,
 } as const;
@@ -78,7 +79,7 @@ function argumentsOf({ port, transport, questions, seconds }: PerfJob): string[]
     m: transport,
     d: questions,
     l: seconds,
-    c: CLIENTS,
+    c: CLIENTS[transport],
     q: OUTSTANDING,
     t: LOST_SECONDS,
   };

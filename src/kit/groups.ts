@@ -21,6 +21,11 @@ export class Groups<W, T> {
     this.#perform = perform;
   }
 
+  /** Whether what is added now would have to wait. */
+  isBusy(key: string): boolean {
+    return this.#waiting.has(key);
+  }
+
   add(key: string, work: W): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const entry = { work, resolve, reject };

@@ -93,10 +93,16 @@ export interface WriteOptions {
   readonly storageClass?: StorageClass;
 }
 
-export interface PutOptions extends WriteOptions {
-  readonly conditions?: Conditions;
+/** What is known of a body beforehand. One that turns out otherwise is not stored. */
+export interface BodyOptions {
   /** What the octets must add up to, in hex. */
   readonly checksum?: { readonly algorithm: Algorithm; readonly value: string };
+  /** How many there must be. */
+  readonly size?: number;
+}
+
+export interface PutOptions extends WriteOptions, BodyOptions {
+  readonly conditions?: Conditions;
 }
 
 export interface ListOptions {
@@ -108,6 +114,11 @@ export interface ListOptions {
   readonly startAfter?: string;
   /** From an earlier page; with `startAfter` the later of both counts. */
   readonly cursor?: string;
+  /**
+   * Whether the objects carry their metadata; true by default. Such a page may be shorter, to bound what
+   * it holds. Else `http` and `custom` are empty.
+   */
+  readonly metadata?: boolean;
 }
 
 export interface ListPage {

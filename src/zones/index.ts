@@ -1,7 +1,8 @@
 /**
  * Zones and their records: the rules, the rows, and the history. A change of a zone is one serial and
  * happens all or not at all (`records.ts`); what it checks lies in `record-input.ts` (one record by
- * itself) and `coexistence.ts` (records beside each other).
+ * itself) and `coexistence.ts` (records beside each other). Listeners hear of every change; those of other
+ * nodes come through `zone-feed.ts`.
  */
 export { type DnsSettings } from "./dns-settings.ts";
 export type { RecordChange } from "./draft.ts";

@@ -32,7 +32,7 @@ const accountsTable = {
 type Held = ReadonlyMap<string, string>;
 
 /** A listener that keeps what it was told, and the zone as it then was, each time. */
-export class Recorder implements ZoneListener {
+class Recorder implements ZoneListener {
   readonly zones = new Map<string, { zone: Zone; names: Map<string, readonly ZoneRecord[]> }>();
   readonly told: { readonly zone: Zone; readonly held: Held }[] = [];
   readonly removals: string[] = [];

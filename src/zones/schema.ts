@@ -108,7 +108,7 @@ const changeable = {
   modifiedAt: time,
   activatedAt: maybe(time),
 };
-const zone = {
+export const zone = {
   id: text,
   number: integer,
   accountId: text,
@@ -126,7 +126,7 @@ const zone = {
   modifiedAt: time,
   activatedAt: maybe(time),
 };
-const ZONE = `id, number, account_id, name, status, type, paused, vanity_name_servers, settings,
+export const ZONE = `id, number, account_id, name, status, type, paused, vanity_name_servers, settings,
   dns_settings, serial, first_serial, records, created_at, modified_at, activated_at`;
 
 export const zoneById = statement({

@@ -91,3 +91,15 @@ test("of changes that wait together, each has an outcome of its own", async () =
   );
   assert.equal(written.flat().length, 3 * 2 + written.length);
 });
+
+test("a zone that was read a moment ago is read again only when it has changed since", async () => {
+  const { changes, written } = changesOf({ ...zone, serial: 7 });
+  const add = (i: number, seen: Zone) =>
+    changes.make(zone.id, { actor: "user:test", seen }, (draft) => draft.add(record(i)));
+  const guard = () => written.at(-1)![0]!.values.at(-1);
+  await add(1, { ...zone, serial: 6 });
+  assert.equal(guard(), 6);
+  // The second waits for the first, so what it saw is old.
+  await Promise.all([add(2, { ...zone, serial: 6 }), add(3, { ...zone, serial: 6 })]);
+  assert.equal(guard(), 7);
+});

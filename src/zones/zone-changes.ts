@@ -27,6 +27,8 @@ export interface ChangeOptions {
   readonly actor: string;
   /** Checks everything and writes nothing. */
   readonly dryRun?: boolean;
+  /** The zone as whoever asks has just read it. */
+  readonly seen?: Zone;
 }
 
 /** What came of a change. */
@@ -43,6 +45,8 @@ export type MakeChange<T> = (draft: Draft, rules: Rules) => Promise<T>;
 interface Waiting {
   readonly options: ChangeOptions;
   readonly make: MakeChange<unknown>;
+  /** The zone, where it need not be read: those that wait do so for a change of it. */
+  readonly seen: Zone | null;
 }
 
 /** A change that has been made, and not written yet. */
@@ -55,9 +59,14 @@ interface Made {
 export class ZoneChanges {
   readonly #options: ZoneChangesOptions;
   /** Changes of one zone gather here; those of other nodes are met by the guard. */
-  readonly #groups = new Groups<Waiting, unknown>((zoneId, waiting) =>
-    untilUndisturbed(() => this.#write(zoneId, waiting)),
-  );
+  readonly #groups = new Groups<Waiting, unknown>((zoneId, waiting) => {
+    let seen = waiting[0]!.seen;
+    return untilUndisturbed(async () => {
+      const zone = seen ?? (await this.#options.zones.get(zoneId));
+      seen = null; // If it was old, the guard has failed.
+      return this.#write(zone, waiting);
+    });
+  });
 
   constructor(options: ZoneChangesOptions) {
     this.#options = options;
@@ -68,13 +77,13 @@ export class ZoneChanges {
    * together, each with its own serial, so that they share the wait for the disk.
    */
   make<T>(zoneId: string, options: ChangeOptions, make: MakeChange<T>): Promise<Changed<T>> {
-    return this.#groups.add(zoneId, { options, make }) as Promise<Changed<T>>;
+    const seen = this.#groups.isBusy(zoneId) ? null : (options.seen ?? null);
+    return this.#groups.add(zoneId, { options, make, seen }) as Promise<Changed<T>>;
   }
 
   /** Makes the changes of a group and writes them under the guard of the zone's serial. */
-  async #write(zoneId: string, waiting: readonly Waiting[]): Promise<Outcome[]> {
+  async #write(before: Zone, waiting: readonly Waiting[]): Promise<Outcome[]> {
     const { db, zones } = this.#options;
-    const before = await zones.get(zoneId);
     const view = new ZoneView(db, before.number);
     const steps: Iterable<Bound>[] = [];
     const outcomes: Outcome[] = [];

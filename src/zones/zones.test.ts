@@ -114,6 +114,19 @@ for (const engine of ["sqlite", "postgres"] as const) {
       assert.equal((await zones.get(zone.id)).records, 3);
     });
 
+    test("a change by who saw the zone before another change happens on top of that one", async () => {
+      const seen = await freshZone();
+      await records.create(seen.id, record("A", "a", "192.0.2.1"), by);
+      const beside = record("CNAME", "a", "example.net");
+      await assert.rejects(records.create(seen.id, beside, { ...by, seen }), is("host-exists"));
+      const { zone } = await records.create(seen.id, record("A", "b", "192.0.2.1"), {
+        ...by,
+        seen,
+      });
+      assert.deepEqual(await zones.get(seen.id), zone);
+      assert.equal(zone.records, 2);
+    });
+
     test("many changes of one zone at once all happen, each with its serial", async () => {
       const zone = await freshZone();
       const names = Array.from({ length: 40 }, (_, i) => `n${i}`);

@@ -16,6 +16,9 @@ export interface Said {
   readonly truncated?: boolean;
 }
 
+/** Longer than records live here, whose TTL then is what clients see: it does not count down. */
+const LONG_SECONDS = 3600;
+
 const RCODE = { SERVFAIL: 2, NXDOMAIN: 3 };
 export const nxdomain: Said = { rcode: RCODE.NXDOMAIN };
 export const servfail: Said = { rcode: RCODE.SERVFAIL };
@@ -88,7 +91,7 @@ function keyOf({ name }: Asked): string {
 }
 
 function replyAbout(asked: Asked, said: Said): Packet {
-  const { ttl = 300, rcode = 0, cname } = said;
+  const { ttl = LONG_SECONDS, rcode = 0, cname } = said;
   if (said.truncated === true && asked.transport === "udp") {
     return replyTo(asked, { truncated: true });
   }

@@ -1,6 +1,7 @@
 /** Zones served in this process, without sockets and without a database: for tests of the answer path. */
-import { parseZoneFile, recordType } from "#dns";
+import { recordType } from "#dns";
 import type { Zone } from "#zones";
+import { parseZoneFile } from "../../src/dns/zone-file/parse.ts";
 import { type Client, TRANSPORT } from "../../src/nameserver/client.ts";
 import { Publisher } from "../../src/nameserver/publisher.ts";
 import type { RateLimitSettings } from "../../src/nameserver/rate-limit.ts";

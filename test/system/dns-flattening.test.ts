@@ -78,7 +78,7 @@ async function setDns(zone: TestZone, body: unknown): Promise<void> {
 }
 
 suite("a CNAME at the apex", async () => {
-  const [zone, to] = await flatZone({ a: ["198.51.100.1"], aaaa: ["2001:db8:1::1"], ttl: 120 });
+  const [zone, to] = await flatZone({ a: ["198.51.100.1"], aaaa: ["2001:db8:1::1"] }, { ttl: 120 });
   await zone.create({ type: "TXT", name: "@", content: "beside" });
   await zone.create({ type: "MX", name: "@", content: "mail.example.net", priority: 5 });
 
@@ -236,7 +236,7 @@ suite("on the way to the end", () => {
 
   test("aliases of others are followed as their resolver tells", async () => {
     const [zone] = await flatZone({ a: ["198.51.100.5"], cname: "cdn.outside.test", ttl: 30 });
-    assert.equal(await told(zone.name), `NOERROR | ${zone.name}. 30 IN A 198.51.100.5`);
+    assert.match(await told(zone.name), / (29|30) IN A 198\.51\.100\.5$/);
   });
 
   test("a proxied name of ours is the end: its addresses are the edge's", async () => {
@@ -370,8 +370,8 @@ suite("a resolver that says nothing", { concurrency: true }, () => {
       const start = performance.now();
       assert.equal(show(await send(query(silent))), "SERVFAIL | EDE 23");
       assert.ok(performance.now() - start < BUDGET_MS + SLACK_MS);
-      const [zone, to] = await flatZone({ a: ["198.51.100.1"], ttl: 100 });
-      const whole = `NOERROR | ${zone.name}. 100 IN A 198.51.100.1`;
+      const [zone, to] = await flatZone({ a: ["198.51.100.1"] });
+      const whole = `NOERROR | ${zone.name}. 300 IN A 198.51.100.1`;
       assert.equal(show(await send(query(zone))), whole);
       assert.deepEqual(world.asked(to), ["A"]);
     });
@@ -390,7 +390,10 @@ suite("in time", { concurrency: true }, () => {
     const ttls = () => Promise.all(zones.map(async ({ name }) => ttlOf(await ask(name))));
     const start = performance.now();
     const first = await ttls();
-    assert.deepEqual(first, [60, 50, 5, 3600]);
+    for (const [i, ttl] of [60, 50, 5, 3600].entries()) {
+      // Time passes in whole seconds, of which one may just have ended.
+      assert.ok(first[i] === ttl || (i > 0 && first[i] === ttl - 1), first.join(" "));
+    }
     await sleep(2_000);
     const then = await ttls();
     const most = Math.ceil((performance.now() - start) / 1000);
@@ -403,8 +406,8 @@ suite("in time", { concurrency: true }, () => {
 
   test("what was learnt is used until it ends, and learnt anew before that while in use", async () => {
     const [zone, to] = await flatZone({ a: ["198.51.100.1"], ttl: 5 });
-    assert.equal(await told(zone.name), `NOERROR | ${zone.name}. 5 IN A 198.51.100.1`);
-    assert.match(await told(zone.name), /198\.51\.100\.1$/);
+    assert.match(await told(zone.name), / [45] IN A 198\.51\.100\.1$/);
+    assert.match(await told(zone.name), / [45] IN A 198\.51\.100\.1$/);
     world.say(to, { a: ["198.51.100.2"], ttl: 5 });
     const refreshed = world.nextAbout(to);
     await sleep(3_000);
@@ -419,7 +422,7 @@ suite("in time", { concurrency: true }, () => {
   /** Learns an address that lasts 5 s; then the resolver tells something else. */
   async function learnt(then: Said): Promise<{ name: string; to: string; stale: string }> {
     const [zone, to] = await flatZone({ a: ["198.51.100.7"], ttl: 5 });
-    assert.equal(await told(zone.name), `NOERROR | ${zone.name}. 5 IN A 198.51.100.7`);
+    assert.match(await told(zone.name), / [45] IN A 198\.51\.100\.7$/);
     world.say(to, then);
     return { name: zone.name, to, stale: `NOERROR | ${zone.name}. 30 IN A 198.51.100.7 | EDE 3` };
   }

@@ -5,8 +5,8 @@ import { Answer, type ApiMessage } from "../envelope.ts";
 import { showChange, showRecord } from "./shape.ts";
 
 /** Who makes a change, as its history names them, and whether for good. */
-export function changeOptions(identity: Identity, query: { dry_run: boolean }) {
-  return { actor: `${identity.kind}:${identity.id}`, dryRun: query.dry_run };
+export function changeOptions(zone: Zone, identity: Identity, query: { dry_run: boolean }) {
+  return { actor: `${identity.kind}:${identity.id}`, dryRun: query.dry_run, seen: zone };
 }
 
 /** The records, with what delegations do to them where that is asked for. */

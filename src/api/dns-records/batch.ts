@@ -17,7 +17,7 @@ export const batchRecords = endpoint({
       puts: body.puts ?? [],
       posts: body.posts ?? [],
     };
-    const changed = await records.batch(zone.id, batch, changeOptions(identity, query));
+    const changed = await records.batch(zone.id, batch, changeOptions(zone, identity, query));
     if (query.dry_run) return dryRunAnswer(changed);
     const { deletes, patches, puts, posts } = changed.result;
     const shown = await showRecords(changed.zone, [...patches, ...puts, ...posts], query, records);

@@ -12,7 +12,7 @@ export const createRecord = endpoint({
   body: recordInput,
   handle: async ({ zone, body, query, identity }, { records }) =>
     recordAnswer(
-      await records.create(zone.id, body, changeOptions(identity, query)),
+      await records.create(zone.id, body, changeOptions(zone, identity, query)),
       query,
       records,
     ),

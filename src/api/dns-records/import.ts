@@ -24,8 +24,10 @@ export const importRecords = endpoint({
   }),
   handle: async ({ zone, body, query, identity }, { records, now }) => {
     const began = now();
-    const changed = await records.change(zone.id, changeOptions(identity, query), (draft, rules) =>
-      importZoneFile(draft, rules, body.file, body.proxied),
+    const changed = await records.change(
+      zone.id,
+      changeOptions(zone, identity, query),
+      (draft, rules) => importZoneFile(draft, rules, body.file, body.proxied),
     );
     if (query.dry_run) return dryRunAnswer(changed);
     const { added, parsed } = changed.result;

@@ -11,7 +11,7 @@ export const overwriteRecord = endpoint({
   query: writeQuery,
   body: recordInput,
   handle: async ({ zone, params, body, query, identity }, { records }) => {
-    const options = changeOptions(identity, query);
+    const options = changeOptions(zone, identity, query);
     const changed = await records.overwrite(zone.id, params.record_id, body, options);
     return recordAnswer(changed, query, records);
   },

@@ -10,7 +10,11 @@ export const removeRecord = endpoint({
   permission: "dns.edit",
   query: changeQuery,
   handle: async ({ zone, params, query, identity }, { records }) => {
-    const changed = await records.remove(zone.id, params.record_id, changeOptions(identity, query));
+    const changed = await records.remove(
+      zone.id,
+      params.record_id,
+      changeOptions(zone, identity, query),
+    );
     return query.dry_run ? dryRunAnswer(changed) : { id: params.record_id };
   },
 });

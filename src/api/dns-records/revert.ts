@@ -12,7 +12,11 @@ export const revertRecords = endpoint({
   query: changeQuery,
   body: z.object({ serial: z.number().int().min(0) }),
   handle: async ({ zone, body, query, identity }, { records }) => {
-    const changed = await records.revert(zone.id, body.serial, changeOptions(identity, query));
+    const changed = await records.revert(
+      zone.id,
+      body.serial,
+      changeOptions(zone, identity, query),
+    );
     if (query.dry_run) return dryRunAnswer(changed);
     return {
       serial: changed.zone.serial,

@@ -39,15 +39,19 @@ export const ROOT = { zones: 1, targets: 2, words: 3 } as const;
 
 /**
  * A map is a directory of pages by the low bits of the hash (extendible hashing): a change copies one page
- * and the directory, however large the map is. Directory: size, depth, then the pages' addresses.
+ * and the directory, however large the map is. Directory: size, depth, then the pages: a page begins at a
+ * line of cache, and the six bits that this leaves free in its address hold the logarithm of its slots. So a
+ * lookup need not read the page's head.
  */
 export const DIRECTORY = { depth: 1, pages: 2 } as const;
+export const LINE = 64;
+export const PAGE_BITS = LINE - 1;
 
 /**
- * Page: size, local depth, the last slot's number, how many are taken, then the slots: pairs of hash and
- * address with linear probing. Address 0 is an empty slot.
+ * Page: size, local depth, how many slots are taken, the last slot's number, then the slots: pairs of hash and
+ * address with linear probing. Address 0 is an empty slot. No pair lies on two lines.
  */
-export const PAGE = { depth: 1, lastSlot: 2, used: 3, slots: 4 } as const;
+export const PAGE = { depth: 1, used: 2, lastSlot: 3, slots: 4 } as const;
 
 /** A page doubles until it has so many slots, then it is split. */
 export const PAGE_SLOTS = 256;

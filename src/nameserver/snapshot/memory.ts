@@ -9,6 +9,7 @@ import type { ReaderHandle } from "./handle.ts";
 import {
   CONTROL,
   IDLE,
+  LINE,
   MAX_READERS,
   MAX_SEGMENTS,
   SEGMENT_BITS,
@@ -39,8 +40,9 @@ export class SharedMemory {
   readonly #readers = new Map<number, MessagePort>();
   /** Where the next block comes from that no free one serves. */
   #next = SEGMENT_BYTES;
-  /** By size in words. */
+  /** By size in words; those that begin at a line of cache lie apart. */
   readonly #free = new Map<number, number[]>();
+  readonly #freeLines = new Map<number, number[]>();
   readonly #retired: Retired[] = [];
   #outgoing: number[] = [];
   #used = 0;
@@ -59,8 +61,19 @@ export class SharedMemory {
   /** A block of at least so many words. Its first word says how many; the rest is as it was left. */
   allocate(wanted: number): number {
     const size = roundUp(wanted);
-    const free = this.#free.get(size)?.pop();
+    return this.#free.get(size)?.pop() ?? this.#freeLines.get(size)?.pop() ?? this.#make(size);
+  }
+
+  /** The same, from the begin of a line of cache on. */
+  allocateLines(wanted: number): number {
+    const size = roundUp(wanted);
+    const free = this.#freeLines.get(size)?.pop();
     if (free !== undefined) return free;
+    this.#next = (this.#next + LINE - 1) & -LINE;
+    return this.#make(size);
+  }
+
+  #make(size: number): number {
     if (this.#next + size * 4 > SEGMENT_BYTES) this.#grow(size);
     const address = ((this.#segments.length - 1) << SEGMENT_BITS) | this.#next;
     this.#next += size * 4;
@@ -72,8 +85,9 @@ export class SharedMemory {
   /** Gives a block back that no reader has ever seen. */
   discard(address: number): void {
     const size = this.get(address, 0);
-    const list = this.#free.get(size);
-    if (list === undefined) this.#free.set(size, [address]);
+    const lists = address % LINE === 0 ? this.#freeLines : this.#free;
+    const list = lists.get(size);
+    if (list === undefined) lists.set(size, [address]);
     else list.push(address);
   }
 
@@ -137,7 +151,7 @@ export class SharedMemory {
     this.words.push(new Int32Array(segment));
     this.bytes.push(new Uint8Array(segment));
     // Address 0 is nothing, so the first block begins after it.
-    this.#next = this.#segments.length === 1 ? 8 : 0;
+    this.#next = this.#segments.length === 1 ? LINE : 0;
     for (const port of this.#readers.values()) port.postMessage(segment);
     Atomics.store(this.#words, CONTROL.segments, this.#segments.length);
   }

@@ -9,6 +9,7 @@ import {
   KEY_MASK,
   KEY_SHIFT,
   PAGE,
+  PAGE_BITS,
   ROOT,
   SEGMENT_BITS,
   SEGMENT_MASK,
@@ -76,9 +77,8 @@ export class SnapshotReader {
     const depth = this.get(directory, DIRECTORY.depth);
     const page = this.get(directory, DIRECTORY.pages + (hash & ((1 << depth) - 1)));
     const words = this.words[page >>> SEGMENT_BITS]!;
-    const at = (page & SEGMENT_MASK) >> 2;
-    const last = words[at + PAGE.lastSlot]!;
-    const slots = at + PAGE.slots;
+    const slots = ((page & SEGMENT_MASK & ~PAGE_BITS) >> 2) + PAGE.slots;
+    const last = (1 << (page & PAGE_BITS)) - 1;
     for (let slot = slotOf(hash) & last; ; slot = (slot + 1) & last) {
       const entry = words[slots + 2 * slot + 1]!;
       if (entry === 0) return 0;

@@ -1,5 +1,12 @@
 /** Writing the maps of the snapshot: each change makes a new map that shares all but a page with the old one. */
-import { DIRECTORY, MAX_DEPTH, PAGE, PAGE_SLOTS, SMALLEST_PAGE_SLOTS } from "./layout.ts";
+import {
+  DIRECTORY,
+  MAX_DEPTH,
+  PAGE,
+  PAGE_BITS,
+  PAGE_SLOTS,
+  SMALLEST_PAGE_SLOTS,
+} from "./layout.ts";
 import type { SharedMemory } from "./memory.ts";
 
 /** Which entry is meant: its hash, and whether an entry with that hash is the one. */
@@ -75,19 +82,22 @@ export class SharedMap {
   #empty(): number {
     const directory = this.#make(DIRECTORY.pages + 1);
     this.#memory.set(directory, DIRECTORY.depth, 0);
-    this.#memory.set(directory, DIRECTORY.pages, this.#newPage(0, SMALLEST_PAGE_SLOTS));
+    const page = this.#newPage(0, SMALLEST_PAGE_SLOTS);
+    this.#memory.set(directory, DIRECTORY.pages, this.#reference(page));
     return directory;
   }
 
   #page(hash: number): number {
     const depth = this.#memory.get(this.#directory, DIRECTORY.depth);
-    return this.#memory.get(this.#directory, DIRECTORY.pages + (hash & ((1 << depth) - 1)));
+    const place = DIRECTORY.pages + (hash & ((1 << depth) - 1));
+    return this.#memory.get(this.#directory, place) & ~PAGE_BITS;
   }
 
   #pages(): number[] {
     const count = 1 << this.#memory.get(this.#directory, DIRECTORY.depth);
-    return Array.from({ length: count }, (_, i) =>
-      this.#memory.get(this.#directory, DIRECTORY.pages + i),
+    return Array.from(
+      { length: count },
+      (_, i) => this.#memory.get(this.#directory, DIRECTORY.pages + i) & ~PAGE_BITS,
     );
   }
 
@@ -96,7 +106,7 @@ export class SharedMap {
     const page = this.#page(hash);
     if (this.#own.has(page)) return page;
     const words = PAGE.slots + 2 * this.#slots(page);
-    const copy = this.#make(words);
+    const copy = this.#noted(this.#memory.allocateLines(words));
     this.#memory.copy(page, copy, words);
     this.#point(hash, copy);
     this.#drop(page);
@@ -108,8 +118,9 @@ export class SharedMap {
     this.#ownDirectory();
     const depth = this.#memory.get(this.#directory, DIRECTORY.depth);
     const local = this.#memory.get(page, PAGE.depth);
+    const reference = this.#reference(page);
     for (let i = hash & ((1 << local) - 1); i < 1 << depth; i += 1 << local) {
-      this.#memory.set(this.#directory, DIRECTORY.pages + i, page);
+      this.#memory.set(this.#directory, DIRECTORY.pages + i, reference);
     }
   }
 
@@ -150,9 +161,9 @@ export class SharedMap {
     const depth = this.#memory.get(this.#directory, DIRECTORY.depth);
     const larger = this.#make(DIRECTORY.pages + (2 << depth));
     this.#memory.set(larger, DIRECTORY.depth, depth + 1);
-    const pages = this.#pages();
     for (let i = 0; i < 2 << depth; i++) {
-      this.#memory.set(larger, DIRECTORY.pages + i, pages[i & ((1 << depth) - 1)]!);
+      const page = this.#memory.get(this.#directory, DIRECTORY.pages + (i & ((1 << depth) - 1)));
+      this.#memory.set(larger, DIRECTORY.pages + i, page);
     }
     this.#drop(this.#directory);
     this.#directory = larger;
@@ -163,7 +174,7 @@ export class SharedMap {
   }
 
   #newPage(depth: number, slots: number): number {
-    const page = this.#make(PAGE.slots + 2 * slots);
+    const page = this.#noted(this.#memory.allocateLines(PAGE.slots + 2 * slots));
     this.#memory.set(page, PAGE.depth, depth);
     this.#memory.set(page, PAGE.lastSlot, slots - 1);
     this.#clear(page);
@@ -205,9 +216,17 @@ export class SharedMap {
   }
 
   #make(words: number): number {
-    const block = this.#memory.allocate(words);
+    return this.#noted(this.#memory.allocate(words));
+  }
+
+  #noted(block: number): number {
     this.#own.add(block);
     return block;
+  }
+
+  /** The page as the directory has it. */
+  #reference(page: number): number {
+    return page | (31 - Math.clz32(this.#slots(page)));
   }
 
   #drop(block: number): void {

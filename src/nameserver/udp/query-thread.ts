@@ -80,8 +80,9 @@ function serve(): void {
   while (!isStopping && performance.now() < end) {
     control[WORD.beat]!++;
     if (Atomics.load(control, WORD.commands) !== commandsSeen) obey();
-    // An error other than "nothing there" is the poll's to notice, or passes.
-    else if (takeBatch() <= 0) waitForDatagrams();
+    // A batch that is not full has emptied the socket: waiting spares a call that finds nothing. An error
+    // is the poll's to notice, or passes.
+    else if (takeBatch() < BATCH) waitForDatagrams();
   }
 }
 

@@ -1,0 +1,62 @@
+/** The calls that the files driver makes to the system; tests hand in some that fail. */
+import * as fs from "node:fs";
+import { promisify } from "node:util";
+import { ObjectFault } from "../fault.ts";
+
+export interface Disk {
+  open(path: string, flags: number, mode?: number): Promise<number>;
+  /** Not worth a thread: what an open file's size is, the system has in memory. */
+  size(fd: number): number;
+  /** At the given place of the file. Returns how many octets were read; fewer than asked is allowed. */
+  read(fd: number, into: Uint8Array, at: number): Promise<number>;
+  /** The same for writing. */
+  write(fd: number, bytes: Uint8Array, at: number): Promise<number>;
+  /** The octets and the size. */
+  syncData(fd: number): Promise<void>;
+  /** For folders: their entries. */
+  sync(fd: number): Promise<void>;
+  close(fd: number): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  /** When the file was last written. */
+  writtenAt(path: string): Promise<number>;
+}
+
+const stat = promisify(fs.stat);
+
+// The callback functions: a FileHandle costs twice the time on the main thread for each call.
+export const systemDisk: Disk = {
+  open: promisify(fs.open) as Disk["open"],
+  size: (fd) => fs.fstatSync(fd).size,
+  read: (fd, into, at) =>
+    new Promise((resolve, reject) => {
+      fs.read(fd, into, 0, into.length, at, (error, count) =>
+        error === null ? resolve(count) : reject(error),
+      );
+    }),
+  write: (fd, bytes, at) =>
+    new Promise((resolve, reject) => {
+      fs.write(fd, bytes, 0, bytes.length, at, (error, count) =>
+        error === null ? resolve(count) : reject(error),
+      );
+    }),
+  syncData: promisify(fs.fdatasync),
+  sync: promisify(fs.fsync),
+  close: promisify(fs.close),
+  rename: promisify(fs.rename),
+  unlink: promisify(fs.unlink),
+  writtenAt: async (path) => (await stat(path)).mtimeMs,
+};
+
+/** In words without paths, which are not for clients; the cause has them, for the log. */
+export function diskFault(
+  doing: "write" | "open" | "read" | "delete" | "list",
+  cause: unknown,
+): ObjectFault {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return new ObjectFault("unavailable", `Cannot ${doing} a blob: ${code ?? message}.`, { cause });
+}
+
+export function isAbsent(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENOENT";
+}

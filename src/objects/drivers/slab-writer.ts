@@ -1,0 +1,67 @@
+/** Writes bodies to files in large pieces, whatever the size of their chunks. */
+import type { Body } from "../model.ts";
+import { type Disk, diskFault } from "./disk.ts";
+
+/** Octets gathered for one write. More gains nothing that can be measured, and each body holds as much. */
+const SLAB_BYTES = 512 * 1024;
+
+/** A chunk of this size is written as it is: copying it would cost more than another write. */
+const LARGE_CHUNK_BYTES = 256 * 1024;
+
+/** Slabs that are kept for the next bodies: memory that is new to the process costs a copy's time. */
+const MAX_FREE_SLABS = 16;
+
+export class SlabWriter {
+  readonly #disk: Disk;
+  readonly #free: Buffer[] = [];
+
+  constructor(disk: Disk) {
+    this.#disk = disk;
+  }
+
+  /**
+   * Copies small chunks: they are few octets of the whole time, and whoever fills the same chunk anew
+   * would otherwise change what was to be written.
+   */
+  async write(body: Body, openFile: () => Promise<number>): Promise<void> {
+    const slab = this.#free.pop() ?? Buffer.allocUnsafeSlow(SLAB_BYTES);
+    let filled = 0;
+    let at = 0;
+    const flush = async (bytes: Uint8Array) => {
+      await this.#writeAll(await openFile(), bytes, at);
+      at += bytes.length;
+    };
+    try {
+      for await (const chunk of body) {
+        for (let rest = chunk; rest.length > 0; ) {
+          if (filled === 0 && rest.length >= LARGE_CHUNK_BYTES) {
+            await flush(rest);
+            break;
+          }
+          const some = rest.subarray(0, SLAB_BYTES - filled);
+          slab.set(some, filled);
+          filled += some.length;
+          rest = rest.subarray(some.length);
+          if (filled < SLAB_BYTES) break;
+          await flush(slab);
+          filled = 0;
+        }
+      }
+      if (filled > 0) await flush(slab.subarray(0, filled));
+    } finally {
+      if (this.#free.length < MAX_FREE_SLABS) this.#free.push(slab);
+    }
+  }
+
+  /** The system may write less than it was given, most often before it refuses the rest. */
+  async #writeAll(fd: number, bytes: Uint8Array, at: number): Promise<void> {
+    for (let written = 0; written < bytes.length; ) {
+      const rest = written === 0 ? bytes : bytes.subarray(written);
+      const count = await this.#disk.write(fd, rest, at + written).catch((cause: unknown) => {
+        throw diskFault("write", cause);
+      });
+      if (count === 0) throw diskFault("write", new Error("nothing was written"));
+      written += count;
+    }
+  }
+}

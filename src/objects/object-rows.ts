@@ -1,0 +1,117 @@
+/** The rows of objects: statements that read and write them, and what a row says of its object. */
+import {
+  type Bound,
+  bytes,
+  integer,
+  json,
+  maybe,
+  mustChangeOne,
+  type RowOf,
+  statement,
+  text,
+  time,
+} from "#db";
+import type { Metadata } from "./metadata.ts";
+import type { Bucket, Checksums, ObjectInfo } from "./model.ts";
+import { id, key, storageClass } from "./schema.ts";
+
+const info = {
+  key,
+  version: text,
+  size: integer,
+  etag: text,
+  uploadedAt: time,
+  storageClass,
+  checksums: maybe(json<Checksums>()),
+  metadata: maybe(json<Metadata>()),
+};
+export const INFO = "key, version, size, etag, uploaded_at, storage_class, checksums, metadata";
+
+const content = { partCount: maybe(integer), blob: maybe(id), body: maybe(bytes) };
+
+export const objectInfo = statement({
+  sql: `SELECT ${INFO} FROM objects WHERE bucket = :bucket AND key = :key`,
+  takes: { bucket: integer, key },
+  gives: info,
+});
+export const wholeObject = statement({
+  sql: `SELECT ${INFO}, part_count, blob, body FROM objects WHERE bucket = :bucket AND key = :key`,
+  takes: { bucket: integer, key },
+  gives: { ...info, ...content },
+});
+
+export type InfoRow = RowOf<typeof objectInfo>;
+export type ObjectRow = RowOf<typeof wholeObject> & { readonly bucket: number };
+
+/** Of an object made of parts the tag says how many, and there is no hash of the whole. */
+const MD5_DIGITS = 32;
+
+export function infoOf(row: InfoRow): ObjectInfo {
+  const { key, version, size, etag, uploadedAt, storageClass, metadata } = row;
+  const checksums = etag.length === MD5_DIGITS ? { md5: etag, ...row.checksums } : {};
+  const { http = {}, custom = {} } = metadata ?? {};
+  return { key, version, size, etag, uploadedAt, http, custom, checksums, storageClass };
+}
+
+const whole = { bucket: integer, ...info, ...content };
+const INSERT = `INSERT INTO objects (bucket, ${INFO}, part_count, blob, body) VALUES (:bucket, :key,
+  :version, :size, :etag, :uploadedAt, :storageClass, :checksums, :metadata, :partCount, :blob, :body)`;
+const SET = `version = :version, size = :size, etag = :etag, uploaded_at = :uploadedAt,
+  storage_class = :storageClass, checksums = :checksums, metadata = :metadata, part_count = :partCount,
+  blob = :blob, body = :body, previous_part_count = objects.part_count, previous_blob = objects.blob`;
+
+const putObject = statement({
+  sql: `${INSERT} ON CONFLICT (bucket, key) DO UPDATE SET ${SET}`,
+  takes: whole,
+});
+const addObject = statement({
+  sql: `${INSERT} ON CONFLICT (bucket, key) DO NOTHING`,
+  takes: whole,
+});
+const replaceObject = statement({
+  sql: `UPDATE objects SET ${SET} WHERE bucket = :bucket AND key = :key AND version = :seen`,
+  takes: { ...whole, seen: text },
+});
+const discardPrevious = statement({
+  sql: `INSERT INTO blob_garbage (id, has_parts, since)
+        SELECT previous_blob, CASE WHEN previous_part_count IS NULL THEN 0 ELSE 1 END, :now
+        FROM objects WHERE bucket = :bucket AND key = :key AND previous_blob IS NOT NULL`,
+  takes: { bucket: integer, key, now: time },
+});
+
+/** Stores the object, whatever was there. */
+export function put(row: ObjectRow): readonly [Bound, Bound] {
+  return [putObject(row), discard(row)];
+}
+
+/** Stores the object if what is there is still what was seen: a version, or nothing. */
+export function putAfter(row: ObjectRow, seen: string | null): readonly [Bound, Bound] {
+  const step = seen === null ? addObject(row) : replaceObject({ ...row, seen });
+  return [mustChangeOne(step), discard(row)];
+}
+
+/**
+ * What the write before it replaced becomes garbage in the same commit. By then the row is held: a
+ * write of another node comes before or after both.
+ */
+function discard({ bucket, key, uploadedAt }: ObjectRow): Bound {
+  return discardPrevious({ bucket, key, now: uploadedAt });
+}
+
+const markForRemoval = statement({
+  sql: `UPDATE objects SET previous_part_count = part_count, previous_blob = blob
+        WHERE bucket = :bucket AND key = :key`,
+  takes: { bucket: integer, key },
+});
+const removeObject = statement({
+  sql: "DELETE FROM objects WHERE bucket = :bucket AND key = :key",
+  takes: { bucket: integer, key },
+});
+
+/** Removes objects; what they held becomes garbage. Marking holds the row, as a put does. */
+export function remove(bucket: Bucket, keys: readonly string[], now: number): Bound[] {
+  return keys.flatMap((key) => {
+    const which = { bucket: bucket.number, key };
+    return [markForRemoval(which), discardPrevious({ ...which, now }), removeObject(which)];
+  });
+}

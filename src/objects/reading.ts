@@ -1,0 +1,153 @@
+/** Heads and gets: finds an object's row and opens what holds its octets. */
+import type { Database } from "#db";
+import { closing, leave } from "./bodies.ts";
+import { conditionsHold } from "./conditions.ts";
+import type { BlobDriver, OpenBlob } from "./driver.ts";
+import { ObjectFault } from "./fault.ts";
+import type { Holds } from "./holds.ts";
+import { checkKey } from "./keys.ts";
+import type {
+  Body,
+  Bucket,
+  ByteRange,
+  Conditions,
+  GetResult,
+  ObjectInfo,
+  RangeRequest,
+} from "./model.ts";
+import { infoOf, objectInfo, type ObjectRow, wholeObject } from "./object-rows.ts";
+import { type PartRow, partsWithin } from "./part-rows.ts";
+import { resolveRange } from "./ranges.ts";
+
+export interface GetOptions {
+  readonly conditions?: Conditions;
+  readonly range?: RangeRequest;
+}
+
+/** Each time another write went through between the look at the row and at its blob. */
+const MAX_ATTEMPTS = 10;
+
+/** Rows of parts read at a time: they are few, and small but for the last part's. */
+const PARTS_AT_ONCE = 64;
+
+const NOTHING = new Uint8Array(0);
+
+type Found = Omit<ObjectRow, "bucket">;
+
+export class Reading {
+  readonly #db: Database;
+  readonly #blobs: BlobDriver;
+  readonly #holds: Holds;
+
+  constructor(db: Database, blobs: BlobDriver, holds: Holds) {
+    this.#db = db;
+    this.#blobs = blobs;
+    this.#holds = holds;
+  }
+
+  async head(bucket: Bucket, key: string): Promise<ObjectInfo | null> {
+    checkKey(key);
+    const row = await this.#db.first(objectInfo({ bucket: bucket.number, key }));
+    return row && infoOf(row);
+  }
+
+  async get(bucket: Bucket, key: string, options: GetOptions): Promise<GetResult> {
+    checkKey(key);
+    const { conditions } = options;
+    let version = "";
+    for (let attempt = 1; ; attempt++) {
+      const row = await this.#db.first(wholeObject({ bucket: bucket.number, key }));
+      if (row === null) return { kind: "missing" };
+      const object = infoOf(row);
+      if (conditions !== undefined && !conditionsHold(conditions, object)) {
+        return { kind: "condition-failed", object };
+      }
+      const range = resolveRange(options.range, object.size);
+      const body = await this.#open(row, range);
+      if (body !== null) return { kind: "found", object, range, body };
+      // Its blob is gone: the object was replaced in between, unless it is still the same.
+      if (attempt === MAX_ATTEMPTS || row.version === version) throw missing(row);
+      version = row.version;
+    }
+  }
+
+  async #open(row: Found, range: ByteRange): Promise<Uint8Array | Body | null> {
+    const { body, blob } = row;
+    if (body !== null) {
+      return range.length === body.length
+        ? body
+        : body.subarray(range.offset, range.offset + range.length);
+    }
+    if (range.length === 0 || blob === null) return NOTHING;
+    const hold = this.#holds.reading(blob);
+    if (hold === null) return null;
+    try {
+      const octets =
+        row.partCount === null
+          ? await this.#openBlob(blob, range)
+          : await this.#openParts(blob, range);
+      if (octets === null) hold[Symbol.dispose]();
+      return octets && closing(octets, async () => hold[Symbol.dispose]());
+    } catch (error) {
+      hold[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  async #openBlob(id: string, range: ByteRange): Promise<Body | null> {
+    const blob = await this.#blobs.open(id).catch((cause: unknown) => {
+      throw new ObjectFault("unavailable", "The object's octets cannot be read", { cause });
+    });
+    return blob && octetsOf(blob, range);
+  }
+
+  /** The parts behind the first are opened when their turn comes: the hold keeps them. */
+  async #openParts(upload: string, range: ByteRange): Promise<Body | null> {
+    const parts = this.#partsWithin(upload, range);
+    const first = await parts.next();
+    if (first.done === true) return null;
+    const opened = await this.#openPart(first.value, range);
+    return opened && closing(this.#chain(opened, parts, range), () => leave(opened));
+  }
+
+  async *#chain(first: Body, parts: AsyncGenerator<PartRow>, range: ByteRange): Body {
+    yield* first;
+    for await (const part of parts) {
+      const next = await this.#openPart(part, range);
+      if (next === null) throw new ObjectFault("unavailable", `Part ${part.number} is missing`);
+      yield* next;
+    }
+  }
+
+  async *#partsWithin(upload: string, range: ByteRange): AsyncGenerator<PartRow> {
+    const { offset, length } = range;
+    const asked = { upload, offset, end: offset + length, limit: PARTS_AT_ONCE };
+    let parts: PartRow[];
+    let after = 0;
+    do {
+      parts = await this.#db.all(partsWithin({ ...asked, after }));
+      yield* parts;
+      after = parts.at(-1)?.number ?? after;
+    } while (parts.length === PARTS_AT_ONCE);
+  }
+
+  /** What the range has of this part. */
+  async #openPart(part: PartRow, range: ByteRange): Promise<Body | null> {
+    const offset = Math.max(range.offset - part.start, 0);
+    const end = Math.min(range.offset + range.length - part.start, part.size);
+    if (part.blob !== null) return this.#openBlob(part.blob, { offset, length: end - offset });
+    return once(part.body!.subarray(offset, end));
+  }
+}
+
+function octetsOf(blob: OpenBlob, range: ByteRange): Body {
+  return closing(blob.read(range), () => blob[Symbol.asyncDispose]());
+}
+
+async function* once(octets: Uint8Array): Body {
+  yield octets;
+}
+
+function missing({ key, version }: Found): ObjectFault {
+  return new ObjectFault("unavailable", `The octets of ${JSON.stringify(key)} (${version}) are missing`);
+}
