@@ -1,5 +1,14 @@
 /** Questions answered by our nameserver, beside the nameservers of Debian with the same zones. */
-import type { Aim, Bench, BenchContext, Figures, Row, ShownFigure, Side } from "./kit/bench.ts";
+import type {
+  Aim,
+  Bench,
+  BenchContext,
+  Condition,
+  Figures,
+  Row,
+  ShownFigure,
+  Side,
+} from "./kit/bench.ts";
 import { runBenches } from "./kit/command.ts";
 import { type DnsFiles, writeDnsFiles } from "./kit/dns-files.ts";
 import { dnsPeer } from "./kit/dns-launch.ts";

@@ -1,33 +1,53 @@
 /** `onlyIf`: conditions as an object or as HTTP headers. */
-import { dateField, textField, toText, wrongField } from "./convert.ts";
+import { dateField, type Fields, headerDate, isObject, textField, wrongField } from "./convert.ts";
 import { parseEtagHeader } from "./etag-header.ts";
 import type { WireConditions, WireEtag } from "./protocol.ts";
 
 const STRUCT = "Conditional";
 
-export function toConditions(value: unknown, struct: string): WireConditions | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== "object" && typeof value !== "function") {
-    throw wrongField("onlyIf", struct, "Conditional or Headers");
-  }
-  const conditions =
-    value instanceof Headers ? fromHeaders(value) : fromObject(value as Record<string, unknown>);
-  return Object.keys(conditions).length === 0 ? undefined : conditions;
+interface GivenConditional {
+  readonly etagMatches: string | undefined;
+  readonly etagDoesNotMatch: string | undefined;
+  readonly uploadedBefore: number | undefined;
+  readonly uploadedAfter: number | undefined;
+  readonly secondsGranularity: boolean;
 }
 
-function fromObject(given: Record<string, unknown>): WireConditions {
-  const etagMatches = textField(given["etagMatches"], "etagMatches", STRUCT);
-  const etagDoesNotMatch = textField(given["etagDoesNotMatch"], "etagDoesNotMatch", STRUCT);
-  const uploadedBefore = dateField(given["uploadedBefore"], "uploadedBefore", STRUCT);
-  const uploadedAfter = dateField(given["uploadedAfter"], "uploadedAfter", STRUCT);
-  const isCoarse = Boolean(given["secondsGranularity"]);
+/** Holds the value to its type. What it says is looked at when all arguments have theirs. */
+export function readConditional(
+  value: unknown,
+  struct: string,
+): GivenConditional | Headers | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (value instanceof Headers) return value;
+  if (!isObject(value)) throw wrongField("onlyIf", struct, "Conditional or Headers");
+  return readFields(value);
+}
+
+function readFields(given: Fields): GivenConditional {
+  return {
+    etagMatches: textField(given["etagMatches"], "etagMatches", STRUCT),
+    etagDoesNotMatch: textField(given["etagDoesNotMatch"], "etagDoesNotMatch", STRUCT),
+    uploadedBefore: dateField(given["uploadedBefore"], "uploadedBefore", STRUCT),
+    uploadedAfter: dateField(given["uploadedAfter"], "uploadedAfter", STRUCT),
+    secondsGranularity: Boolean(given["secondsGranularity"]),
+  };
+}
+
+export function toConditions(given: GivenConditional | Headers | undefined): {
+  onlyIf?: WireConditions;
+} {
+  if (given === undefined) return {};
+  const onlyIf = given instanceof Headers ? fromHeaders(given) : fromObject(given);
+  return Object.keys(onlyIf).length === 0 ? {} : { onlyIf };
+}
+
+function fromObject(given: GivenConditional): WireConditions {
+  const { etagMatches, etagDoesNotMatch, ...dates } = given;
   return {
     ...(etagMatches !== undefined && { etagMatches: [plainEtag(etagMatches)] }),
     ...(etagDoesNotMatch !== undefined && { etagDoesNotMatch: [plainEtag(etagDoesNotMatch)] }),
-    ...(uploadedBefore !== undefined && { uploadedBefore }),
-    ...(uploadedAfter !== undefined && { uploadedAfter }),
-    ...(isCoarse &&
-      (uploadedBefore ?? uploadedAfter) !== undefined && { secondsGranularity: true }),
+    ...wireDates(dates),
   };
 }
 
@@ -40,27 +60,31 @@ function plainEtag(text: string): WireEtag {
 }
 
 function fromHeaders(headers: Headers): WireConditions {
-  const etags = (header: "if-match" | "if-none-match") => {
-    const text = headers.get(header);
-    return text === null ? undefined : parseEtagHeader(text, header);
-  };
-  const etagMatches = etags("if-match");
-  const etagDoesNotMatch = etags("if-none-match");
-  const uploadedAfter = headerDate(headers, "if-modified-since");
-  const uploadedBefore = headerDate(headers, "if-unmodified-since");
+  const [match, noneMatch] = [headers.get("if-match"), headers.get("if-none-match")];
   return {
-    ...(etagMatches && { etagMatches }),
-    ...(etagDoesNotMatch && { etagDoesNotMatch }),
-    ...(uploadedBefore !== undefined && { uploadedBefore }),
-    ...(uploadedAfter !== undefined && { uploadedAfter }),
-    ...((uploadedBefore ?? uploadedAfter) !== undefined && { secondsGranularity: true }),
+    ...(match !== null && { etagMatches: parseEtagHeader(match, "if-match") }),
+    ...(noneMatch !== null && { etagDoesNotMatch: parseEtagHeader(noneMatch, "if-none-match") }),
+    ...wireDates({
+      uploadedBefore: headerDate(headers, "if-unmodified-since"),
+      uploadedAfter: headerDate(headers, "if-modified-since"),
+      secondsGranularity: true,
+    }),
   };
 }
 
-/** A date that cannot be read is the epoch, as in the original: the condition still counts. */
-export function headerDate(headers: Headers, name: string): number | undefined {
-  const text = headers.get(name);
-  if (text === null) return undefined;
-  const time = new Date(toText(text)).getTime();
-  return Number.isNaN(time) ? 0 : time;
+/** The grain says something only beside a date. */
+function wireDates({
+  uploadedBefore,
+  uploadedAfter,
+  secondsGranularity,
+}: Pick<
+  GivenConditional,
+  "uploadedBefore" | "uploadedAfter" | "secondsGranularity"
+>): WireConditions {
+  if (uploadedBefore === undefined && uploadedAfter === undefined) return {};
+  return {
+    ...(uploadedBefore !== undefined && { uploadedBefore }),
+    ...(uploadedAfter !== undefined && { uploadedAfter }),
+    ...(secondsGranularity && { secondsGranularity }),
+  };
 }

@@ -1,5 +1,7 @@
 /** Converts arguments as the original's runtime does, with its messages. No request is sent for what fails here. */
 
+export type Fields = Readonly<Record<string, unknown>>;
+
 /** `undefined`, `null` and any object or function are options; unknown fields do not matter. */
 export function toOptions(
   value: unknown,
@@ -7,12 +9,14 @@ export function toOptions(
   method: string,
   parameter: number,
   on = "StoreBucket",
-): Record<string, unknown> {
+): Fields {
   if (value === undefined || value === null) return {};
-  if (typeof value === "object" || typeof value === "function") {
-    return value as Record<string, unknown>;
-  }
+  if (isObject(value)) return value;
   throw wrongParameter(method, parameter, struct, on);
+}
+
+export function isObject(value: unknown): value is Fields {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
 export function wrongParameter(
@@ -43,22 +47,26 @@ export function toText(value: unknown): string {
   return `${value as string}`;
 }
 
+/** Text from anything but `undefined`, which is absent. */
+export function coercedField(value: unknown): string | undefined {
+  return value === undefined ? undefined : toText(value);
+}
+
 /** Text that is taken as it is, or not at all. */
 export function textField(value: unknown, field: string, struct: string): string | undefined {
   if (value === undefined || typeof value === "string") return value;
   throw wrongField(field, struct, "string");
 }
 
-const INT_LIMIT = 2 ** 31;
+const INT_MIN = -(2 ** 31);
+const INT_MAX = 2 ** 31 - 1;
 
 /** A 32-bit integer from anything that can be a number; what cannot is 0. */
 export function toInt(value: unknown): number {
-  const number = Math.trunc(+(value as number));
+  const number = +(value as number);
   if (!Number.isFinite(number)) return 0;
-  if (number >= -INT_LIMIT && number < INT_LIMIT) return number;
-  throw new TypeError(
-    "Value out of range. Must be between -2147483648 and 2147483647 (inclusive).",
-  );
+  if (number >= INT_MIN && number <= INT_MAX) return Math.trunc(number);
+  throw new TypeError(`Value out of range. Must be between ${INT_MIN} and ${INT_MAX} (inclusive).`);
 }
 
 /** A date, or milliseconds. */
@@ -73,12 +81,23 @@ export function dateField(value: unknown, field: string, struct: string): number
   return time;
 }
 
-/** The octets of a buffer or view, as they are now. */
+/** A date in a header. One that cannot be read is the epoch, as in the original: it still counts. */
+export function headerDate(headers: Headers, name: string): number | undefined {
+  const text = headers.get(name);
+  if (text === null) return undefined;
+  const time = new Date(text).getTime();
+  return Number.isNaN(time) ? 0 : time;
+}
+
+/** The octets of a buffer or view, as they are now; null for anything else. */
 export function octetsOf(value: unknown): Uint8Array | null {
   if (ArrayBuffer.isView(value))
     return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  const isShared = typeof SharedArrayBuffer !== "undefined" && value instanceof SharedArrayBuffer;
-  return value instanceof ArrayBuffer || isShared ? new Uint8Array(value as ArrayBuffer) : null;
+  return value instanceof ArrayBuffer || isShared(value) ? new Uint8Array(value) : null;
+}
+
+export function isShared(value: unknown): value is SharedArrayBuffer {
+  return typeof SharedArrayBuffer !== "undefined" && value instanceof SharedArrayBuffer;
 }
 
 export function toHex(octets: Uint8Array): string {

@@ -1,12 +1,19 @@
-/** `httpMetadata`, `customMetadata` and checksums: from arguments to the wire, and onto headers. */
-import { dateField, octetsOf, toHex, toText, wrongField } from "./convert.ts";
-import { headerDate } from "./conditional.ts";
-import { type Algorithm, ALGORITHMS, type WireHttpFields, type WireWrite } from "./protocol.ts";
+/** `httpMetadata` and `customMetadata`: from arguments to the wire, from the wire to results and headers. */
+import {
+  coercedField,
+  dateField,
+  type Fields,
+  headerDate,
+  isObject,
+  toText,
+  wrongField,
+} from "./convert.ts";
+import type { WireHttpFields } from "./protocol.ts";
 import type { StoreHTTPMetadata } from "./types.ts";
 
 type TextField = Exclude<keyof WireHttpFields, "cacheExpiry">;
 
-/** Each field and its header. */
+/** Each field and its header, in the order of the original. */
 const HEADERS: readonly (readonly [TextField, string])[] = [
   ["contentType", "content-type"],
   ["contentLanguage", "content-language"],
@@ -16,112 +23,74 @@ const HEADERS: readonly (readonly [TextField, string])[] = [
 ];
 const EXPIRES = "expires";
 
-/** Reads what a write stores beside the octets, in the order of the original. */
-export function toWrite(options: Record<string, unknown>, struct: string): WireWrite {
-  const http = toHttpFields(options["httpMetadata"], struct);
-  const custom = toCustom(options["customMetadata"], struct);
-  return { ...(http && { http }), ...(custom && { custom }) };
-}
-
-export function toStorageClass(options: Record<string, unknown>): { storageClass?: string } {
-  const value = options["storageClass"];
-  return value === undefined ? {} : { storageClass: toText(value) };
-}
-
-function toHttpFields(value: unknown, struct: string): WireHttpFields | undefined {
+export function readHttpMetadata(value: unknown, struct: string): WireHttpFields | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== "object" && typeof value !== "function") {
-    throw wrongField("httpMetadata", struct, "HttpMetadata or Headers");
-  }
+  if (value instanceof Headers) return fromHeaders(value);
+  if (!isObject(value)) throw wrongField("httpMetadata", struct, "HttpMetadata or Headers");
+  return fromObject(value);
+}
+
+function fromHeaders(headers: Headers): WireHttpFields {
   const fields: WireHttpFields = {};
-  if (value instanceof Headers) {
-    for (const [field, header] of HEADERS) {
-      const text = value.get(header);
-      if (text !== null) fields[field] = text;
-    }
-    const expiry = headerDate(value, EXPIRES);
-    if (expiry !== undefined) fields.cacheExpiry = expiry;
-    return fields;
+  for (const [field, header] of HEADERS) {
+    const text = headers.get(header);
+    if (text !== null) fields[field] = text;
   }
-  const given = value as Record<string, unknown>;
+  const expiry = headerDate(headers, EXPIRES);
+  if (expiry !== undefined) fields.cacheExpiry = expiry;
+  return fields;
+}
+
+function fromObject(given: Fields): WireHttpFields {
+  const fields: WireHttpFields = {};
   for (const [field] of HEADERS) {
-    const one = given[field];
-    if (one !== undefined) fields[field] = toText(one);
+    const text = coercedField(given[field]);
+    if (text !== undefined) fields[field] = text;
   }
   const expiry = dateField(given["cacheExpiry"], "cacheExpiry", "HttpMetadata");
   if (expiry !== undefined) fields.cacheExpiry = expiry;
   return fields;
 }
 
-function toCustom(value: unknown, struct: string): Record<string, string> | undefined {
+/** The own entries of any object or function; an array is none. */
+export function readCustomMetadata(
+  value: unknown,
+  struct: string,
+): Record<string, string> | undefined {
   if (value === undefined) return undefined;
-  const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
-  if (!isRecord) throw wrongField("customMetadata", struct, "object");
+  if (!isObject(value) || Array.isArray(value))
+    throw wrongField("customMetadata", struct, "object");
   // A null prototype: `__proto__` is a name like any other.
   const custom = Object.create(null) as Record<string, string>;
   for (const [name, one] of Object.entries(value)) custom[name] = toText(one);
   return custom;
 }
 
-export function showHttpFields({ cacheExpiry, ...texts }: WireHttpFields): StoreHTTPMetadata {
-  return { ...texts, ...(cacheExpiry !== undefined && { cacheExpiry: new Date(cacheExpiry) }) };
+/** With every field when scripts of this date see the absent ones, too. */
+export function showHttpFields(fields: WireHttpFields, showsAbsent: boolean): StoreHTTPMetadata {
+  const shown: Record<string, string | Date | undefined> = {};
+  for (const [field] of HEADERS) {
+    if (showsAbsent || fields[field] !== undefined) shown[field] = fields[field];
+  }
+  const { cacheExpiry } = fields;
+  if (cacheExpiry !== undefined) shown["cacheExpiry"] = new Date(cacheExpiry);
+  else if (showsAbsent) shown["cacheExpiry"] = undefined;
+  return shown as StoreHTTPMetadata;
 }
 
 /** Sets the headers whose field is present. */
-export function writeHeaders(metadata: StoreHTTPMetadata, headers: Headers): void {
-  try {
-    for (const [field, header] of HEADERS) {
-      const text = metadata[field];
-      if (text !== undefined) headers.set(header, text);
-    }
-  } catch (cause) {
-    throw new TypeError("Invalid header value.", { cause });
+export function writeHeaders(fields: WireHttpFields, headers: Headers): void {
+  for (const [field, header] of HEADERS) {
+    const text = fields[field];
+    if (text !== undefined) headers.set(header, headerValue(text));
   }
-  if (metadata.cacheExpiry !== undefined) headers.set(EXPIRES, metadata.cacheExpiry.toUTCString());
+  const { cacheExpiry } = fields;
+  if (cacheExpiry !== undefined) headers.set(EXPIRES, new Date(cacheExpiry).toUTCString());
 }
 
-const NAMES: Readonly<Record<Algorithm, readonly [name: string, octets: number]>> = {
-  md5: ["MD5", 16],
-  sha1: ["SHA-1", 20],
-  sha256: ["SHA-256", 32],
-  sha384: ["SHA-384", 48],
-  sha512: ["SHA-512", 64],
-};
-
-/** The one checksum that was given, in hex. */
-export function toChecksum(
-  options: Record<string, unknown>,
-): { algorithm: Algorithm; hex: string } | undefined {
-  let found: { algorithm: Algorithm; hex: string } | undefined;
-  for (const algorithm of ALGORITHMS) {
-    const value = options[algorithm];
-    if (value === undefined) continue;
-    if (found !== undefined) throw new TypeError("You cannot specify multiple hashing algorithms.");
-    found = { algorithm, hex: checksumHex(algorithm, value) };
-  }
-  return found;
-}
-
-function checksumHex(algorithm: Algorithm, value: unknown): string {
-  const [name, octets] = NAMES[algorithm];
-  if (typeof value === "string") {
-    if (value.length !== octets * 2) {
-      throw new TypeError(`${name} is ${octets * 2} hex characters, not ${value.length}`);
-    }
-    if (!/^[0-9a-f]*$/i.test(value)) {
-      throw new TypeError(`Provided ${name} wasn't a valid hex string`);
-    }
-    return value.toLowerCase();
-  }
-  const isShared = typeof SharedArrayBuffer !== "undefined" && value instanceof SharedArrayBuffer;
-  const given = isShared ? null : octetsOf(value);
-  if (given === null) throw wrongField(algorithm, "PutOptions", "BufferSource or string");
-  if (given.length !== octets)
-    throw new TypeError(`${name} is ${octets} bytes, not ${given.length}`);
-  return toHex(given);
-}
-
-/** The name that messages have for an algorithm. */
-export function algorithmName(algorithm: Algorithm): string {
-  return NAMES[algorithm][0];
+/** Text beyond Latin-1 stands in a header as its UTF-8 octets, which not every `Headers` makes of it. */
+function headerValue(text: string): string {
+  if (/[\0\r\n]/.test(text)) throw new TypeError("Invalid header value.");
+  if (!/[^\0-\u00FF]/.test(text)) return text;
+  return String.fromCharCode(...new TextEncoder().encode(text));
 }

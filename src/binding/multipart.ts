@@ -1,86 +1,91 @@
 /** The handle of a multipart upload. */
 import { call } from "./call.ts";
-import { toInt, toOptions, toText, wrongElement, wrongParameter } from "./convert.ts";
+import { isObject, toInt, toText, wrongElement, wrongParameter } from "./convert.ts";
+import { readUploadPartOptions } from "./options.ts";
+import { dress, illegalInvocation, setFields, Uncloneable } from "./platform-object.ts";
 import type { StoreTransport, WireObject } from "./protocol.ts";
 import { HeadResult } from "./results.ts";
-import { illegalInvocation } from "./this.ts";
+import { refuseSsecKey } from "./ssec-key.ts";
 import type { StoreObject, StoreUploadedPart } from "./types.ts";
-import { toBody } from "./value.ts";
+import { readValue, toBody } from "./value.ts";
 
-const ON = "StoreMultipartUpload";
+const TAG = "StoreMultipartUpload";
 const MAX_PARTS = 10_000;
 
-export class MultipartUpload {
+export class MultipartUpload extends Uncloneable {
   declare readonly key: string;
   declare readonly uploadId: string;
   readonly #transport: StoreTransport;
+  readonly #ids: { readonly key: string; readonly uploadId: string };
+  readonly #showsAbsent: boolean;
 
-  constructor(transport: StoreTransport, key: string, uploadId: string) {
+  static {
+    dress(this, TAG);
+  }
+
+  constructor(transport: StoreTransport, key: string, uploadId: string, showsAbsent: boolean) {
+    super();
     this.#transport = transport;
-    for (const [name, value] of Object.entries({ uploadId, key })) {
-      Object.defineProperty(this, name, { get: () => value, enumerable: true, configurable: true });
-    }
+    this.#ids = { key, uploadId };
+    this.#showsAbsent = showsAbsent;
+    setFields(this, { uploadId, key });
+  }
+
+  static #of(self: unknown): MultipartUpload {
+    if (typeof self === "object" && self !== null && #transport in self) return self;
+    throw illegalInvocation();
   }
 
   uploadPart(...args: unknown[]): Promise<StoreUploadedPart> {
-    if (!(#transport in this)) throw illegalInvocation();
-    return this.#uploadPart(args);
+    return MultipartUpload.#of(this).#uploadPart(args);
   }
 
   abort(): Promise<void> {
-    if (!(#transport in this)) throw illegalInvocation();
-    return this.#abort();
+    return MultipartUpload.#of(this).#abort();
   }
 
   complete(...args: unknown[]): Promise<StoreObject> {
-    if (!(#transport in this)) throw illegalInvocation();
-    return this.#complete(args);
+    return MultipartUpload.#of(this).#complete(args);
   }
 
   async #uploadPart(args: unknown[]): Promise<StoreUploadedPart> {
-    if (args.length === 0) throw wrongParameter("uploadPart", 1, "int", ON);
-    const partNumber = checkedPartNumber(toInt(args[0]));
-    const body = toBody(args[1], { method: "uploadPart", on: ON, mayBeNull: false });
-    toOptions(args[2], "UploadPartOptions", "uploadPart", 3, ON);
-    const { key, uploadId } = this;
-    const answer = await call(
-      this.#transport,
-      { method: "uploadPart", key, uploadId, partNumber },
-      body,
-    );
+    if (args.length === 0) throw wrongParameter("uploadPart", 1, "integer", TAG);
+    const partNumber = toInt(args[0]);
+    const value = readValue(args, "uploadPart");
+    const { ssecKey } = readUploadPartOptions(args[2]);
+    checkPartNumber(partNumber);
+    refuseSsecKey(ssecKey);
+    const request = { method: "uploadPart", ...this.#ids, partNumber } as const;
+    const answer = await call(this.#transport, request, toBody(value));
     const { etag } = (answer as { result: { etag: string } }).result;
     return { partNumber, etag };
   }
 
   async #abort(): Promise<void> {
-    const { key, uploadId } = this;
-    await call(this.#transport, { method: "abortMultipartUpload", key, uploadId });
+    await call(this.#transport, { method: "abortMultipartUpload", ...this.#ids });
   }
 
   async #complete(args: unknown[]): Promise<StoreObject> {
-    const [given] = args;
-    if (!Array.isArray(given)) throw wrongParameter("complete", 1, "Array", ON);
-    const parts = given.map((part: unknown, i) => {
-      if (typeof part !== "object" && typeof part !== "function")
-        throw wrongElement(i, "UploadedPart");
-      if (part === null) throw wrongElement(i, "UploadedPart");
-      const { partNumber, etag } = part as { partNumber: unknown; etag: unknown };
-      return { partNumber: toInt(partNumber), etag: toText(etag) };
-    });
-    for (const { partNumber } of parts) checkedPartNumber(partNumber);
-    const { key, uploadId } = this;
-    const request = { method: "completeMultipartUpload", key, uploadId, parts } as const;
+    const parts = readParts(args[0]);
+    for (const { partNumber } of parts) checkPartNumber(partNumber);
+    const request = { method: "completeMultipartUpload", ...this.#ids, parts } as const;
     const answer = await call(this.#transport, request);
-    return new HeadResult((answer as { result: WireObject }).result) as StoreObject;
-  }
-
-  get [Symbol.toStringTag](): string {
-    return ON;
+    const { result } = answer as { result: WireObject };
+    return new HeadResult(result, this.#showsAbsent) as StoreObject;
   }
 }
 
-function checkedPartNumber(partNumber: number): number {
-  if (partNumber >= 1 && partNumber <= MAX_PARTS) return partNumber;
+function readParts(given: unknown): StoreUploadedPart[] {
+  if (!Array.isArray(given)) throw wrongParameter("complete", 1, "Array", TAG);
+  return Array.from(given, (part: unknown, i) => {
+    if (!isObject(part)) throw wrongElement(i, "UploadedPart");
+    const { partNumber, etag } = part;
+    return { partNumber: toInt(partNumber), etag: toText(etag) };
+  });
+}
+
+function checkPartNumber(partNumber: number): void {
+  if (partNumber >= 1 && partNumber <= MAX_PARTS) return;
   throw new TypeError(
     `Part number must be between 1 and ${MAX_PARTS} (inclusive). Actual value was: ${partNumber}`,
   );

@@ -11,7 +11,7 @@ export function parseRangeHeader(text: string, size: number): RangeRequest | und
   const [, first = "", last = ""] = match;
   if (first === "") {
     const suffix = Number(last);
-    return last === "" || suffix === 0 ? undefined : { suffix: Math.min(suffix, size) };
+    return suffix === 0 || size === 0 ? undefined : { suffix: Math.min(suffix, size) };
   }
   const offset = Number(first);
   const end = last === "" ? size - 1 : Math.min(Number(last), size - 1);

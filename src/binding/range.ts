@@ -1,24 +1,40 @@
 /** `range`: offset and length, suffix, or the Range header. */
-import { wrongField } from "./convert.ts";
+import { isObject, wrongField } from "./convert.ts";
+
+interface GivenRange {
+  readonly offset: number | undefined;
+  readonly length: number | undefined;
+  readonly suffix: number | undefined;
+}
 
 export interface RequestedRange {
   range?: { offset?: number; length?: number; suffix?: number };
   rangeHeader?: string;
 }
 
-export function toRange(value: unknown): RequestedRange {
-  if (value === undefined || value === null) return {};
-  if (typeof value !== "object" && typeof value !== "function") {
-    throw wrongField("range", "GetOptions", "Range or Headers");
-  }
-  if (value instanceof Headers) {
-    const rangeHeader = value.get("range");
+/** Holds the value to its type. What it says is looked at when all arguments have theirs. */
+export function readRange(value: unknown): GivenRange | Headers | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (value instanceof Headers) return value;
+  if (!isObject(value)) throw wrongField("range", "GetOptions", "Range or Headers");
+  return {
+    offset: numberField(value["offset"]),
+    length: numberField(value["length"]),
+    suffix: numberField(value["suffix"]),
+  };
+}
+
+function numberField(value: unknown): number | undefined {
+  return value === undefined ? undefined : +(value as number);
+}
+
+export function toRange(given: GivenRange | Headers | undefined): RequestedRange {
+  if (given === undefined) return {};
+  if (given instanceof Headers) {
+    const rangeHeader = given.get("range");
     return rangeHeader === null || rangeHeader === "" ? {} : { rangeHeader };
   }
-  const given = value as Record<string, unknown>;
-  const offset = numberField(given["offset"]);
-  const length = numberField(given["length"]);
-  const suffix = numberField(given["suffix"]);
+  const { offset, length, suffix } = given;
   if (offset !== undefined) check(offset, "range", "Starting offset");
   if (length !== undefined) check(length, "range", "Length");
   if (suffix !== undefined) {
@@ -36,24 +52,29 @@ export function toRange(value: unknown): RequestedRange {
   };
 }
 
-function numberField(value: unknown): number | undefined {
-  return value === undefined ? undefined : +(value as number);
-}
-
-/** Beyond any object, and beyond JSON: the store refuses -1 as it would refuse the number itself. */
+/** JSON has no infinity, and no object is as large as what is cut here. */
 function sendable(value: number): number {
-  return Number.isSafeInteger(value) ? value : -1;
+  return Math.min(value, Number.MAX_SAFE_INTEGER);
 }
 
 function check(value: number, kind: "range" | "suffix", name: string): void {
   if (!(value >= 0)) {
-    const shown = Number.isNaN(value) ? "nan" : String(value);
-    throw new RangeError(`Invalid ${kind}. ${name} (${shown}) must be greater than or equal to 0.`);
+    throw new RangeError(
+      `Invalid ${kind}. ${name} (${printed(value)}) must be greater than or equal to 0.`,
+    );
   }
   if (Number.isFinite(value) && !Number.isInteger(value)) {
     // The original says "range" here for the suffix, too.
     throw new RangeError(
-      `Invalid range. ${name} (${value}) must be an integer, not floating point.`,
+      `Invalid range. ${name} (${printed(value)}) must be an integer, not floating point.`,
     );
   }
+}
+
+/** As the original's runtime, which is written in C++, prints a number. */
+function printed(value: number): string {
+  if (Number.isNaN(value)) return "nan";
+  if (!Number.isFinite(value)) return value < 0 ? "-inf" : "inf";
+  const isShort = Number(value.toPrecision(15)) === value;
+  return (isShort ? String(value) : value.toPrecision(17)).replace("e+", "e");
 }

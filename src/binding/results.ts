@@ -1,11 +1,13 @@
 /** What the bucket returns: objects with and without their octets. */
 import { fromHex } from "./convert.ts";
 import { showHttpFields, writeHeaders } from "./metadata.ts";
+import { dress, illegalInvocation, setFields, Uncloneable } from "./platform-object.ts";
 import { ALGORITHMS, type Algorithm, type WireObject } from "./protocol.ts";
+import { StoredBody } from "./stored-body.ts";
 import type { StorageClass, StoreChecksums, StoreHTTPMetadata } from "./types.ts";
 
 /** An object's metadata. The name is the runtime's: messages have it. */
-export class HeadResult {
+export class HeadResult extends Uncloneable {
   declare readonly key: string;
   declare readonly version: string;
   declare readonly size: number;
@@ -18,15 +20,28 @@ export class HeadResult {
   declare readonly checksums: StoreChecksums;
   declare readonly storageClass: StorageClass;
   declare readonly ssecKeyMd5?: string;
+  /** As it came, whatever is done to the fields. */
+  readonly #object: WireObject;
 
-  constructor(object: WireObject) {
-    const fields = {
+  static {
+    dress(this, "HeadResult");
+  }
+
+  constructor(object: WireObject, showsAbsent: boolean) {
+    super();
+    this.#object = object;
+    const { http, custom, range } = object;
+    setFields(this, {
       // In the order in which the original lists them.
       ssecKeyMd5: undefined,
       storageClass: object.storageClass,
-      range: object.range && { offset: object.range.offset, length: object.range.length },
-      customMetadata: object.custom && { ...object.custom },
-      httpMetadata: object.http && showHttpFields(object.http),
+      range: range && {
+        offset: range.offset,
+        length: range.length,
+        ...(showsAbsent && { suffix: undefined }),
+      },
+      customMetadata: custom && { ...custom },
+      httpMetadata: http && showHttpFields(http, showsAbsent),
       uploaded: new Date(object.uploaded),
       checksums: new Checksums(object.checksums),
       httpEtag: `"${object.etag}"`,
@@ -34,101 +49,113 @@ export class HeadResult {
       size: object.size,
       version: object.version,
       key: object.key,
-    };
-    for (const [name, value] of Object.entries(fields)) {
-      // Without a setter: an assignment throws, as for the runtime's own.
-      Object.defineProperty(this, name, { get: () => value, enumerable: true, configurable: true });
-    }
+    });
+  }
+
+  static #of(self: unknown): HeadResult {
+    if (typeof self === "object" && self !== null && #object in self) return self;
+    throw illegalInvocation();
   }
 
   writeHttpMetadata(...[headers]: unknown[]): void {
+    const { http, key } = HeadResult.#of(this).#object;
     if (!(headers instanceof Headers)) {
       throw new TypeError(
         "Failed to execute 'writeHttpMetadata' on 'HeadResult': parameter 1 is not of type 'Headers'.",
       );
     }
-    if (this.httpMetadata === undefined) {
+    if (http === undefined) {
       throw new TypeError(
-        `HTTP metadata unknown for key \`${this.key}\`. Did you forget to add 'httpMetadata' to \`include\` when listing?`,
+        `HTTP metadata unknown for key \`${key}\`. Did you forget to add 'httpMetadata' to \`include\` when listing?`,
       );
     }
-    writeHeaders(this.httpMetadata, headers);
+    writeHeaders(http, headers);
   }
 }
 
-const USED =
-  "Body has already been used. It can only be used once. Use tee() first if you need to read it twice.";
-
 /** An object with its octets. */
 export class GetResult extends HeadResult {
-  readonly #response: Response;
+  readonly #body: StoredBody;
 
-  constructor(object: WireObject, body: ReadableStream<Uint8Array> | Uint8Array) {
-    super(object);
-    this.#response = new Response(body as Uint8Array<ArrayBuffer>);
+  static {
+    dress(this, "GetResult");
+  }
+
+  constructor(
+    object: WireObject,
+    showsAbsent: boolean,
+    octets: ReadableStream<Uint8Array> | Uint8Array,
+  ) {
+    super(object, showsAbsent);
+    this.#body = new StoredBody(octets, object.http?.contentType ?? "");
+  }
+
+  static #bodyOf(self: unknown): StoredBody {
+    if (typeof self === "object" && self !== null && #body in self) return self.#body;
+    throw illegalInvocation();
   }
 
   get body(): ReadableStream<Uint8Array> {
-    return this.#response.body! as ReadableStream<Uint8Array>;
+    return GetResult.#bodyOf(this).stream;
   }
 
   get bodyUsed(): boolean {
-    return this.#response.bodyUsed;
+    return GetResult.#bodyOf(this).used;
   }
 
-  async arrayBuffer(): Promise<ArrayBuffer> {
-    return this.#unread().arrayBuffer();
+  arrayBuffer(): Promise<ArrayBuffer> {
+    return GetResult.#bodyOf(this).arrayBuffer();
   }
 
-  async bytes(): Promise<Uint8Array> {
-    return new Uint8Array(await this.#unread().arrayBuffer());
+  bytes(): Promise<Uint8Array> {
+    return GetResult.#bodyOf(this).bytes();
   }
 
-  async text(): Promise<string> {
-    return this.#unread().text();
+  text(): Promise<string> {
+    return GetResult.#bodyOf(this).text();
   }
 
-  async json<T>(): Promise<T> {
-    return JSON.parse(await this.#unread().text()) as T;
+  json<T>(): Promise<T> {
+    return GetResult.#bodyOf(this).json<T>();
   }
 
-  async blob(): Promise<Blob> {
-    const type = this.httpMetadata?.contentType ?? "";
-    return new Blob([await this.#unread().arrayBuffer()], { type });
-  }
-
-  #unread(): Response {
-    if (this.#response.bodyUsed) throw new TypeError(USED);
-    if (this.#response.body?.locked === true) {
-      throw new TypeError("This ReadableStream is currently locked to a reader.");
-    }
-    return this.#response;
+  blob(): Promise<Blob> {
+    return GetResult.#bodyOf(this).blob();
   }
 }
 
 /** All five names are there; those that are known have octets. */
-class Checksums {
-  declare readonly md5?: ArrayBuffer;
-  declare readonly sha1?: ArrayBuffer;
-  declare readonly sha256?: ArrayBuffer;
-  declare readonly sha384?: ArrayBuffer;
-  declare readonly sha512?: ArrayBuffer;
+class Checksums extends Uncloneable {
   readonly #hex: Partial<Record<Algorithm, string>>;
 
+  static {
+    dress(this, "Checksums");
+  }
+
   constructor(hex: Partial<Record<Algorithm, string>>) {
+    super();
     this.#hex = hex;
-    for (const algorithm of ALGORITHMS) {
-      const text = hex[algorithm];
-      const value = text === undefined ? undefined : fromHex(text);
-      Object.defineProperty(this, algorithm, {
-        get: () => value,
-        enumerable: true,
-        configurable: true,
-      });
-    }
+    setFields(this, {
+      sha512: octetsOf(hex.sha512),
+      sha384: octetsOf(hex.sha384),
+      sha256: octetsOf(hex.sha256),
+      sha1: octetsOf(hex.sha1),
+      md5: octetsOf(hex.md5),
+    });
+  }
+
+  static #hexOf(self: unknown): Partial<Record<Algorithm, string>> {
+    if (typeof self === "object" && self !== null && #hex in self) return self.#hex;
+    throw illegalInvocation();
   }
 
   toJSON(): Partial<Record<Algorithm, string>> {
-    return { ...this.#hex };
+    const hex = Checksums.#hexOf(this);
+    const known = ALGORITHMS.filter((algorithm) => hex[algorithm] !== undefined);
+    return Object.fromEntries(known.map((algorithm) => [algorithm, hex[algorithm]!]));
   }
+}
+
+function octetsOf(hex: string | undefined): ArrayBuffer | undefined {
+  return hex === undefined ? undefined : fromHex(hex);
 }

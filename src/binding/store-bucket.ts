@@ -1,18 +1,26 @@
 /**
  * The bucket that scripts and programs hold. One class for every place: what differs is the transport.
- * Arguments are checked here, before anything is sent; what needs stored state, the store checks.
+ * Arguments are checked here, before anything is sent: first all of their types, then what they say.
+ * What needs stored state, the store checks.
  */
 import { call } from "./call.ts";
-import { textField, toInt, toOptions, toText, wrongField, wrongParameter } from "./convert.ts";
+import { toChecksum } from "./checksum.ts";
 import { toConditions } from "./conditional.ts";
-import { toChecksum, toStorageClass, toWrite } from "./metadata.ts";
+import { toText, wrongParameter } from "./convert.ts";
 import { MultipartUpload } from "./multipart.ts";
-import type { StoreRequest, StoreTransport, WireList, WireObject } from "./protocol.ts";
+import {
+  readGetOptions,
+  readListOptions,
+  readMultipartOptions,
+  readPutOptions,
+} from "./options.ts";
+import { dress, illegalInvocation, Uncloneable } from "./platform-object.ts";
+import type { StoreTransport, WireList, WireObject } from "./protocol.ts";
 import { toRange } from "./range.ts";
 import { GetResult, HeadResult } from "./results.ts";
-import { illegalInvocation } from "./this.ts";
+import { refuseSsecKey } from "./ssec-key.ts";
 import type * as types from "./types.ts";
-import { cancelValue, toBody } from "./value.ts";
+import { cancelValue, readValue, toBody } from "./value.ts";
 
 /** What the compatibility date and flags of a script decide. */
 export interface Compatibility {
@@ -20,170 +28,160 @@ export interface Compatibility {
   readonly honorsInclude: boolean;
   /** Prefixes of a list end in the delimiter. */
   readonly keepsDelimiter: boolean;
-  /** A list's `cursor` is there, undefined, even when nothing remains. */
+  /** Fields that a result may lack are there and undefined: `cursor`, those of `httpMetadata`. */
   readonly showsAbsent: boolean;
 }
 
-/** Of programs, and of scripts of today. */
-export const newest: Compatibility = {
-  honorsInclude: true,
-  keepsDelimiter: false,
-  showsAbsent: true,
-};
+/** Of programs. */
+const usual: Compatibility = { honorsInclude: true, keepsDelimiter: false, showsAbsent: false };
 
 type Include = "httpMetadata" | "customMetadata";
-const EVERYTHING: Include[] = ["httpMetadata", "customMetadata"];
+const EVERYTHING: readonly Include[] = ["httpMetadata", "customMetadata"];
 
-export class Bucket {
+class StoreBucket extends Uncloneable {
   readonly #transport: StoreTransport;
   readonly #compatibility: Compatibility;
 
-  constructor(transport: StoreTransport, compatibility: Compatibility = newest) {
+  static {
+    dress(this, "StoreBucket");
+  }
+
+  constructor(transport?: StoreTransport, compatibility: Compatibility = usual) {
+    if (transport === undefined) throw new TypeError("Illegal constructor");
+    super();
     this.#transport = transport;
     this.#compatibility = compatibility;
   }
 
-  // A method that lost its object throws at once; all else that is wrong is a rejection.
+  /** A method that lost its object throws at once; all else that is wrong is a rejection. */
+  static #of(self: unknown): StoreBucket {
+    if (typeof self === "object" && self !== null && #transport in self) return self;
+    throw illegalInvocation();
+  }
 
   head(...args: unknown[]): Promise<types.StoreObject | null> {
-    if (!(#transport in this)) throw illegalInvocation();
-    return this.#head(args);
+    return StoreBucket.#of(this).#head(args);
   }
 
   get(...args: unknown[]): Promise<types.StoreObjectBody | types.StoreObject | null> {
-    if (!(#transport in this)) throw illegalInvocation();
-    return this.#get(args);
+    return StoreBucket.#of(this).#get(args);
   }
 
   put(...args: unknown[]): Promise<types.StoreObject | null> {
-    if (!(#transport in this)) throw illegalInvocation();
-    return this.#put(args);
-  }
-
-  delete(...args: unknown[]): Promise<void> {
-    if (!(#transport in this)) throw illegalInvocation();
-    return this.#delete(args);
-  }
-
-  list(...args: unknown[]): Promise<types.StoreObjects> {
-    if (!(#transport in this)) throw illegalInvocation();
-    return this.#list(args);
+    return StoreBucket.#of(this).#put(args);
   }
 
   createMultipartUpload(...args: unknown[]): Promise<types.StoreMultipartUpload> {
-    if (!(#transport in this)) throw illegalInvocation();
-    return this.#createMultipartUpload(args);
+    return StoreBucket.#of(this).#createMultipartUpload(args);
   }
 
   resumeMultipartUpload(...args: unknown[]): types.StoreMultipartUpload {
-    if (!(#transport in this)) throw illegalInvocation();
-    if (args.length < 2) throw wrongParameter("resumeMultipartUpload", args.length + 1, "string");
-    return this.#upload(toText(args[0]), toText(args[1]));
+    const self = StoreBucket.#of(this);
+    const key = keyOf(args, "resumeMultipartUpload");
+    if (args.length < 2) throw wrongParameter("resumeMultipartUpload", 2, "string");
+    return self.#upload(key, toText(args[1]));
   }
 
-  get [Symbol.toStringTag](): string {
-    return "StoreBucket";
+  delete(...args: unknown[]): Promise<void> {
+    return StoreBucket.#of(this).#delete(args);
+  }
+
+  list(...args: unknown[]): Promise<types.StoreObjects> {
+    return StoreBucket.#of(this).#list(args);
   }
 
   async #head(args: unknown[]): Promise<types.StoreObject | null> {
     const answer = await call(this.#transport, { method: "head", key: keyOf(args, "head") });
-    if (answer.kind !== "done") return null;
-    return new HeadResult(answer.result as WireObject) as types.StoreObject;
+    return answer.kind === "done" ? this.#object(answer.result) : null;
   }
 
   async #get(args: unknown[]): Promise<types.StoreObjectBody | types.StoreObject | null> {
     const key = keyOf(args, "get");
-    const options = toOptions(args[1], "GetOptions", "get", 2);
-    const onlyIf = toConditions(options["onlyIf"], "GetOptions");
-    const range = toRange(options["range"]);
-    const request: StoreRequest = { method: "get", key, ...(onlyIf && { onlyIf }), ...range };
+    const { onlyIf, range, ssecKey } = readGetOptions(args[1]);
+    const request = { method: "get", key, ...toConditions(onlyIf), ...toRange(range) } as const;
+    refuseSsecKey(ssecKey);
     const answer = await call(this.#transport, request);
     if (answer.kind === "missing") return null;
-    const object = answer.result as WireObject;
-    if (answer.kind === "condition failed") return new HeadResult(object) as types.StoreObject;
-    return new GetResult(object, answer.body ?? new Uint8Array(0)) as types.StoreObjectBody;
+    if (answer.kind === "condition failed") return this.#object(answer.result);
+    const { showsAbsent } = this.#compatibility;
+    const body = answer.body ?? new Uint8Array(0);
+    return new GetResult(answer.result as WireObject, showsAbsent, body) as types.StoreObjectBody;
   }
 
   async #put(args: unknown[]): Promise<types.StoreObject | null> {
-    const [, value] = args;
-    let request: StoreRequest;
+    const key = keyOf(args, "put");
+    const value = readValue(args, "put");
+    const options = readPutOptions(args[2]);
+    let request;
     try {
-      const key = keyOf(args, "put");
-      if (args.length < 2)
-        toBody(undefined, { method: "put", on: "StoreBucket", mayBeNull: false });
-      const options = toOptions(args[2], "PutOptions", "put", 3);
-      const onlyIf = toConditions(options["onlyIf"], "PutOptions");
-      const write = toWrite(options, "PutOptions");
-      const checksum = toChecksum(options);
       request = {
         method: "put",
         key,
-        ...(onlyIf && { onlyIf }),
-        ...write,
-        ...(checksum && { checksum }),
-        ...toStorageClass(options),
-      };
+        ...toConditions(options.onlyIf),
+        ...options.metadata,
+        ...toChecksum(options.checksums),
+        ...(options.storageClass !== undefined && { storageClass: options.storageClass }),
+      } as const;
+      refuseSsecKey(options.ssecKey);
     } catch (error) {
       cancelValue(value);
       throw error;
     }
-    const body = toBody(value, { method: "put", on: "StoreBucket", mayBeNull: true });
-    const answer = await call(this.#transport, request, body);
-    if (answer.kind !== "done") return null;
-    return new HeadResult(answer.result as WireObject) as types.StoreObject;
+    const answer = await call(this.#transport, request, toBody(value));
+    return answer.kind === "done" ? this.#object(answer.result) : null;
+  }
+
+  async #createMultipartUpload(args: unknown[]): Promise<types.StoreMultipartUpload> {
+    const key = keyOf(args, "createMultipartUpload");
+    const { metadata, storageClass, ssecKey } = readMultipartOptions(args[1]);
+    refuseSsecKey(ssecKey);
+    const answer = await call(this.#transport, {
+      method: "createMultipartUpload",
+      key,
+      ...metadata,
+      ...(storageClass !== undefined && { storageClass }),
+    });
+    const { uploadId } = (answer as { result: { uploadId: string } }).result;
+    return this.#upload(key, uploadId);
   }
 
   async #delete(args: unknown[]): Promise<void> {
     if (args.length === 0) throw wrongParameter("delete", 1, "string or Array");
     const [given] = args;
-    const keys = Array.isArray(given) ? given.map(toText) : [toText(given)];
+    const keys = Array.isArray(given) ? Array.from(given, toText) : [toText(given)];
     await call(this.#transport, { method: "delete", keys });
   }
 
   async #list(args: unknown[]): Promise<types.StoreObjects> {
-    const options = toOptions(args[0], "ListOptions", "list", 1);
-    const limit = options["limit"] === undefined ? undefined : toInt(options["limit"]);
-    const texts: Record<string, string> = {};
-    for (const field of ["prefix", "cursor", "delimiter", "startAfter"]) {
-      const text = textField(options[field], field, "ListOptions");
-      if (text !== undefined && text !== "") texts[field] = text;
-    }
-    const included = toInclude(options["include"]);
+    const { limit, include, ...texts } = readListOptions(args[0]);
+    const included = checkInclude(include);
     const { honorsInclude, keepsDelimiter, showsAbsent } = this.#compatibility;
+    const given = Object.entries(texts).filter(([, text]) => text !== undefined && text !== "");
     const answer = await call(this.#transport, {
       method: "list",
       ...(limit !== undefined && { limit }),
-      ...texts,
-      include: honorsInclude ? included : EVERYTHING,
+      ...Object.fromEntries(given),
+      include: honorsInclude ? included : [...EVERYTHING],
     });
     const { objects, truncated, cursor, prefixes } = (answer as { result: WireList }).result;
-    const tail = keepsDelimiter ? 0 : (texts["delimiter"]?.length ?? 0);
+    const tail = keepsDelimiter ? 0 : (texts.delimiter ?? "").length;
     return {
-      objects: objects.map((object) => new HeadResult(object) as types.StoreObject),
+      objects: objects.map((object) => this.#object(object)),
       truncated,
       ...((cursor !== undefined || showsAbsent) && { cursor: cursor as string }),
       delimitedPrefixes: prefixes.map((prefix) => prefix.slice(0, prefix.length - tail)),
     };
   }
 
-  async #createMultipartUpload(args: unknown[]): Promise<types.StoreMultipartUpload> {
-    const key = keyOf(args, "createMultipartUpload");
-    const options = toOptions(args[1], "MultipartOptions", "createMultipartUpload", 2);
-    const write = toWrite(options, "MultipartOptions");
-    const storageClass = toStorageClass(options);
-    const request: StoreRequest = {
-      method: "createMultipartUpload",
-      key,
-      ...write,
-      ...storageClass,
-    };
-    const answer = await call(this.#transport, request);
-    const { uploadId } = (answer as { result: { uploadId: string } }).result;
-    return this.#upload(key, uploadId);
+  #object(result: unknown): types.StoreObject {
+    const { showsAbsent } = this.#compatibility;
+    return new HeadResult(result as WireObject, showsAbsent) as types.StoreObject;
   }
 
   #upload(key: string, uploadId: string): types.StoreMultipartUpload {
-    return new MultipartUpload(this.#transport, key, uploadId) as types.StoreMultipartUpload;
+    const { showsAbsent } = this.#compatibility;
+    const transport = this.#transport;
+    return new MultipartUpload(transport, key, uploadId, showsAbsent) as types.StoreMultipartUpload;
   }
 }
 
@@ -192,14 +190,11 @@ function keyOf(args: readonly unknown[], method: string): string {
   return toText(args[0]);
 }
 
-function toInclude(value: unknown): Include[] {
-  if (value === undefined) return [];
-  if (!Array.isArray(value)) throw wrongField("include", "ListOptions", "Array");
-  return value.map((one: unknown) => {
-    const text = toText(one);
-    if (!EVERYTHING.includes(text as Include))
-      throw new RangeError(`Unsupported include value ${text}`);
-    return text as Include;
+function checkInclude(values: readonly string[]): Include[] {
+  return values.map((value) => {
+    const known = EVERYTHING.find((one) => one === value);
+    if (known === undefined) throw new RangeError(`Unsupported include value ${value}`);
+    return known;
   });
 }
 
@@ -208,5 +203,5 @@ export function bucketOver(
   transport: StoreTransport,
   compatibility?: Compatibility,
 ): types.StoreBucket {
-  return new Bucket(transport, compatibility) as types.StoreBucket;
+  return new StoreBucket(transport, compatibility) as types.StoreBucket;
 }

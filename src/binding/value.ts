@@ -4,28 +4,34 @@ import type { RequestBody } from "./protocol.ts";
 
 const TYPES = "ReadableStream or ArrayBuffer or ArrayBufferView or string or Blob";
 
-/** `null` and `undefined` are no octets where a method takes them. */
-export function toBody(
-  value: unknown,
-  { method, on, mayBeNull }: { method: string; on: string; mayBeNull: boolean },
-): RequestBody {
+type Value = string | Uint8Array | ReadableStream<Uint8Array> | Blob;
+
+/** Holds the second argument of a method to its type; `null` and `undefined` are no octets in a put. */
+export function readValue(args: readonly unknown[], method: "put" | "uploadPart"): Value {
+  const [, value] = args;
+  if (typeof value === "string") return value;
+  if (value instanceof ReadableStream || value instanceof Blob) return value;
   if (value === null || value === undefined) {
-    if (mayBeNull) return new Uint8Array(0);
-    throw wrongParameter(method, 2, TYPES, on);
+    if (method === "put" && args.length > 1) return "";
   }
-  if (typeof value === "string") return encodeText(value);
-  if (value instanceof ReadableStream) return unread(value as ReadableStream<Uint8Array>);
-  if (value instanceof Blob) return value.stream();
   const octets = octetsOf(value);
-  if (octets === null) throw wrongParameter(method, 2, TYPES, on);
-  return octets.slice(); // The caller may change them while they are on their way.
+  if (octets !== null) return octets;
+  const on = method === "put" ? "StoreBucket" : "StoreMultipartUpload";
+  throw wrongParameter(method, 2, TYPES, on);
+}
+
+export function toBody(value: Value): RequestBody {
+  if (typeof value === "string") return encodeText(value);
+  if (value instanceof ReadableStream) return unread(value);
+  if (value instanceof Blob) return value.stream();
+  return value.slice(); // The caller may change them while they are on their way.
 }
 
 /** Lone surrogates are stored as what they are, three octets each, like in the original. */
 function encodeText(text: string): Uint8Array {
-  if (text.isWellFormed()) return new TextEncoder().encode(text);
-  const octets: number[] = [];
   const encoder = new TextEncoder();
+  if (text.isWellFormed()) return encoder.encode(text);
+  const octets: number[] = [];
   for (const char of text) {
     const code = char.codePointAt(0)!;
     const isLone = code >= 0xd800 && code <= 0xdfff;
@@ -37,6 +43,7 @@ function encodeText(text: string): Uint8Array {
 
 function unread(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   try {
+    // A response takes no stream that was read from, which a stream itself does not tell.
     if (!stream.locked && new Response(stream).body !== null) return stream;
   } catch {
     // It was read from before.
@@ -45,7 +52,7 @@ function unread(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> 
 }
 
 /** A stream that will not be stored is told so. */
-export function cancelValue(value: unknown): void {
+export function cancelValue(value: Value): void {
   if (!(value instanceof ReadableStream) || value.locked) return;
   const why = "Stream cancelled because the associated put operation encountered an error.";
   value.cancel(new Error(why)).catch(() => {});

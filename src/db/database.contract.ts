@@ -12,6 +12,7 @@ const schema: Migration = {
   number: 1,
   sql: ({ text, integer, bytes }) => [
     `CREATE TABLE things (name ${text} PRIMARY KEY, size ${integer} NOT NULL, body ${bytes}, note ${text})`,
+    `CREATE TABLE owners (thing ${text} PRIMARY KEY REFERENCES things (name))`,
   ],
 };
 const add = statement({
@@ -38,6 +39,11 @@ const everything = scanStatement<readonly [name: string, size: number, note: str
   takes: { least: integer },
 });
 const clear = statement({ sql: "DELETE FROM things" });
+const own = statement({
+  sql: "INSERT INTO owners (thing) VALUES (:name)",
+  takes: { name: text },
+});
+const disown = statement({ sql: "DELETE FROM owners" });
 
 const thing = (name: string, size = 0) => add({ name, size, body: null, note: null });
 
@@ -92,6 +98,16 @@ export function databaseContract(name: string, makeEngine: () => Promise<Engine>
         isDatabaseFault(error, "unique"),
       );
       assert.deepEqual(await db.all(names({})), [{ name: "taken" }]);
+    });
+
+    test("a row that needs another is a fault of kind reference without it, and keeps it", async () => {
+      await db.write(clear({}));
+      const isReference = (error: unknown) => isDatabaseFault(error, "reference");
+      await assert.rejects(db.write(thing("beside"), own({ name: "absent" })), isReference);
+      await db.write(thing("owned"), own({ name: "owned" }));
+      await assert.rejects(db.write(remove({ name: "owned" })), isReference);
+      assert.deepEqual(await db.all(names({})), [{ name: "owned" }]);
+      await db.write(disown({}), clear({}));
     });
 
     test("a guard that does not hold undoes its whole write", async () => {

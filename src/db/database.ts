@@ -49,6 +49,8 @@ export type StepResults<S extends readonly Bound[]> = {
 export type DatabaseFaultKind =
   /** A row with that key is there already. */
   | "unique"
+  /** A row names another that is not there, or is still named by others. */
+  | "reference"
   /** A guarded statement did not change the one row it must. */
   | "guard"
   /** More writes wait than the queue holds. */

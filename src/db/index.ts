@@ -14,7 +14,14 @@ export {
   time,
   word,
 } from "./columns.ts";
-export { type Database, DatabaseFault, isDatabaseFault, untilUndisturbed } from "./database.ts";
+export {
+  type Database,
+  DatabaseFault,
+  isDatabaseFault,
+  type StepResult,
+  untilUndisturbed,
+} from "./database.ts";
+export { acquireLease, releaseLease } from "./lease.ts";
 export { type Migration, migrate } from "./migrate.ts";
 export { openDatabase } from "./open.ts";
 export { type Bound, mustChangeOne, type RowOf, scanStatement, statement } from "./statement.ts";

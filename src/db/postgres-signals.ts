@@ -1,4 +1,6 @@
 /** Signals between the nodes of one PostgreSQL: NOTIFY and LISTEN. An engine without them stays silent. */
+import { setTimeout as startTimer } from "node:timers";
+import { setTimeout } from "node:timers/promises";
 import pg from "pg";
 
 type Hear = (message: string) => void;
@@ -14,6 +16,8 @@ export interface SignalOptions {
 
 /** Signals that wait while others are being sent; those past it are not worth the memory. */
 const MAX_WAITING = 10_000;
+/** Of many signals, those of so long go together: each NOTIFY is a commit that holds up others. */
+const GATHER_MS = 5;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
 
@@ -44,7 +48,7 @@ export class PostgresSignals implements Disposable {
     this.#options = options;
   }
 
-  /** Sends soon, together with all that waits by then: each commit of NOTIFY holds up the others. */
+  /** Sends at once; when others have just been sent, soon, together with all that wait by then. */
   send(topic: string, message: string): void {
     if (this.#isLacking || this.#isClosed || this.#waiting.length >= MAX_WAITING) return;
     this.#waiting.push([topic, message]);
@@ -75,6 +79,7 @@ export class PostgresSignals implements Disposable {
       await this.#options.pool.query({ ...SEND, values }).catch((error: Error) => {
         this.#isLacking = isLacking(error);
       });
+      await setTimeout(GATHER_MS, undefined, { ref: false });
     }
     this.#isSending = false;
   }
@@ -90,7 +95,7 @@ export class PostgresSignals implements Disposable {
       hangUp(client);
       if (this.#isClosed || isLacking(error)) return;
       if (isUp) this.#options.onLost(error);
-      this.#retry = setTimeout(() => void this.#connect(), this.#pauseMs).unref();
+      this.#retry = startTimer(() => void this.#connect(), this.#pauseMs).unref();
       this.#pauseMs = Math.min(2 * this.#pauseMs, MAX_PAUSE_MS);
     };
     client.on("error", lose);

@@ -35,6 +35,8 @@ const FIRST_PAUSE_MS = 5;
 const TRY_AGAIN = new Set(["40001", "40P01"]);
 /** unique_violation; and duplicate_object and duplicate_table, for what a migration creates. */
 const THERE_ALREADY = new Set(["23505", "42710", "42P07"]);
+/** foreign_key_violation. */
+const BROKEN_REFERENCE = "23503";
 
 /** PostgreSQL's number for the type BIGINT. */
 const BIGINT = 20;
@@ -189,6 +191,7 @@ class PostgresDatabase implements Database {
       if (cause instanceof DatabaseFault) throw cause;
       const { code, message } = cause as Error & { code?: string };
       if (THERE_ALREADY.has(code ?? "")) throw new DatabaseFault("unique", message, { cause });
+      if (code === BROKEN_REFERENCE) throw new DatabaseFault("reference", message, { cause });
       throw new DatabaseFault("unavailable", `PostgreSQL: ${message} (${code ?? "no code"})`, {
         cause,
       });

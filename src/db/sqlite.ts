@@ -26,6 +26,8 @@ const MAPPED_BYTES = 64 * 1024 ** 3;
 
 /** SQLite's extended result codes for a key that exists: SQLITE_CONSTRAINT_UNIQUE, …_PRIMARYKEY. */
 const UNIQUE_CODES = new Set([2067, 1555]);
+/** SQLITE_CONSTRAINT_FOREIGNKEY. */
+const REFERENCE_CODE = 787;
 
 interface Waiting {
   resolve(outcomes: readonly WriteOutcome[]): void;
@@ -207,7 +209,7 @@ function resultOf({ decode }: Bound, outcome: WriteOutcome): StepResult {
 }
 
 function faultOf({ message, errcode }: { message: string; errcode: number }): DatabaseFault {
-  return UNIQUE_CODES.has(errcode)
-    ? new DatabaseFault("unique", message)
-    : new DatabaseFault("unavailable", `SQLite: ${message} (code ${errcode})`);
+  if (UNIQUE_CODES.has(errcode)) return new DatabaseFault("unique", message);
+  if (errcode === REFERENCE_CODE) return new DatabaseFault("reference", message);
+  return new DatabaseFault("unavailable", `SQLite: ${message} (code ${errcode})`);
 }

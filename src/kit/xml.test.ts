@@ -57,7 +57,20 @@ test("what is escaped is read back, but for line ends", () => {
 });
 
 test("any text is read or refused, in time that follows its length", () => {
-  const pieces = fc.constantFrom("<a>", "</a>", "<", ">", "&", ";", '"', "x", " ", "<!--", "-->", "]]>");
+  const pieces = fc.constantFrom(
+    "<a>",
+    "</a>",
+    "<",
+    ">",
+    "&",
+    ";",
+    '"',
+    "x",
+    " ",
+    "<!--",
+    "-->",
+    "]]>",
+  );
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 200 }), (parts) => {
       try {

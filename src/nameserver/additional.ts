@@ -3,7 +3,7 @@ import { TYPE } from "./codes.ts";
 import type { Lookup } from "./lookup.ts";
 import { FOUND } from "./lookup.ts";
 import { POINTER_LIMIT, type Reply, ttlOf } from "./reply.ts";
-import { BODY, CUT_SHORT, KIND, NAME, SET, ZONE } from "./snapshot/layout.ts";
+import { BODY, CUT_SHORT, KIND, NAME, SET } from "./snapshot/layout.ts";
 import { NameCursor } from "./snapshot/name-cursor.ts";
 import { NAME_AT } from "./snapshot/rrset.ts";
 
@@ -34,7 +34,6 @@ export class Additional {
     const { bytes, set, zoneLabel, label } = this.#lookup;
     const cut = label;
     const count = (bytes[set + SET.count]! << 8) | bytes[set + SET.count + 1]!;
-    this.#hosts = 0;
     for (const isNeeded of NEEDED_FIRST) {
       let record = set + SET.records;
       let rdata = first;
@@ -44,10 +43,9 @@ export class Additional {
         // A name in full is not of this zone.
         if (isCut && this.#host.join(bytes, record + 2, length - 2, name, zoneLabel)) {
           const isBelow = isWithin(this.#host, name, cut);
-          if (isBelow === isNeeded && !this.#giveGlue(name, rdata, zoneAt)) {
-            if (isNeeded) return false;
-            return true;
-          }
+          const owner = length === 2 ? zoneAt : rdata; // The apex: a pointer would lead to a pointer.
+          if (isBelow === isNeeded && !this.#giveGlue(name, owner, zoneAt, isBelow))
+            return !isNeeded;
         }
         record += 2 + length;
         rdata += HEAD_OCTETS + length;
@@ -57,12 +55,12 @@ export class Additional {
   }
 
   /** Both addresses of the host, wherever in the zone it lies; false when they do not fit. */
-  #giveGlue(name: NameCursor, owner: number, zoneAt: number): boolean {
-    const lookup = this.#lookup;
-    const label = this.#host.labels - (name.labels - lookup.zoneLabel);
+  #giveGlue(name: NameCursor, owner: number, zoneAt: number, isBelow: boolean): boolean {
+    const label = this.#host.labels - (name.labels - this.#lookup.zoneLabel);
     const node = this.#nodeOf(label);
-    if (node === 0 || this.#isGiven(node)) return true;
-    return this.#giveAddresses(node, owner, zoneAt);
+    // Beyond the reach of pointers no resolver looks: it has had hundreds of hosts by then.
+    if (node === 0 || owner >= POINTER_LIMIT) return true;
+    return isBelow ? this.#giveAddresses(node, owner, zoneAt) : this.#giveHost(node, owner, zoneAt);
   }
 
   #nodeOf(label: number): number {
@@ -89,17 +87,19 @@ export class Additional {
       const length = lengthAt(bytes, record);
       const isCut = kind <= KIND.mx && (bytes[record]! & (CUT_SHORT >> 8)) !== 0;
       const at = record + 2 + nameAt;
+      const isAlias = kind === KIND.svcb && bytes[record + 2] === 0 && bytes[record + 3] === 0;
       if (kind === KIND.svcb && bytes[at] === 0) {
-        // The owner itself serves.
-        if (!this.#isGiven(node) && !this.#giveHost(node, owner, zoneAt)) return;
+        // The owner itself serves; as an alias it says that nobody does.
+        if (!isAlias && !this.#isGiven(node) && !this.#giveHost(node, owner, zoneAt)) return;
       } else if (
         isCut
           ? this.#host.join(bytes, at, length - nameAt - 2, name, lookup.zoneLabel)
           : this.#host.read(bytes, at, record + 2 + length) >= 0
       ) {
+        const isApex = isCut && length === nameAt + 2;
+        const host = isApex ? zoneAt : rdata + nameAt;
         // An alias of a service: its target's own record spares a question. RFC 9460 §4.1.
-        const isAlias = kind === KIND.svcb && bytes[record + 2] === 0 && bytes[record + 3] === 0;
-        if (!this.#giveAuthoritative(name, rdata + nameAt, zoneAt, isAlias ? type : 0)) return;
+        if (!this.#giveAuthoritative(name, host, zoneAt, isAlias ? type : 0)) return;
       }
       record += 2 + length;
       rdata += HEAD_OCTETS + length;
@@ -111,13 +111,17 @@ export class Additional {
     const { bytes, set, node, zoneLabel, isWildcard } = lookup;
     if (!isWithin(this.#host, name, zoneLabel) || owner >= POINTER_LIMIT) return true;
     lookup.zoneLabel = this.#host.labels - (name.labels - zoneLabel);
+    if (lookup.isOfDeeperZone(this.#host)) {
+      lookup.zoneLabel = zoneLabel;
+      return true;
+    }
     const found = lookup.walk(this.#host, false);
     const host = found === FOUND.name && !lookup.isWildcard ? lookup.node : 0;
     lookup.zoneLabel = zoneLabel;
     lookup.node = node;
     lookup.isWildcard = isWildcard;
     let isDone = host === 0 || this.#isGiven(host) || this.#giveHost(host, owner, zoneAt);
-    if (isDone && also !== 0 && host !== 0 && lookup.findSet(host, also)) {
+    if (isDone && also !== 0 && host !== 0 && host !== node && lookup.findSet(host, also)) {
       isDone = this.#giveSet(owner, zoneAt);
     }
     lookup.bytes = bytes;
@@ -129,9 +133,16 @@ export class Additional {
   #giveHost(node: number, owner: number, zoneAt: number): boolean {
     const lookup = this.#lookup;
     const flags = lookup.flagsOf(node);
-    if ((flags & NAME.proxied) === 0 || (lookup.zoneFlags & ZONE.proxies) === 0) {
-      return this.#giveAddresses(node, owner, zoneAt);
-    }
+    if (!lookup.isProxied(flags)) return this.#giveAddresses(node, owner, zoneAt);
+    const { bytes, set } = lookup;
+    const fits = this.#giveEdge(flags, owner, zoneAt);
+    lookup.bytes = bytes;
+    lookup.set = set;
+    return fits;
+  }
+
+  #giveEdge(flags: number, owner: number, zoneAt: number): boolean {
+    const lookup = this.#lookup;
     const hasA = (flags & NAME.ipv6Only) === 0 && lookup.findZoneSet(BODY.edgeA);
     if (hasA && !this.#giveSet(owner, zoneAt)) return false;
     const hasAaaa = (flags & NAME.ipv4Only) === 0 && lookup.findZoneSet(BODY.edgeAaaa);

@@ -81,9 +81,7 @@ export class Answerer {
     const name = this.#name;
     if (!lookup.findZone(name, 0)) return false;
     if (this.#type !== TYPE.DS || lookup.zoneLabel !== 0) return true;
-    const node = lookup.findZone(name, 1) ? lookup.exact(name) : 0;
-    const isDelegated = node !== 0 && (lookup.flagsOf(node) & NAME.cut) !== 0;
-    return isDelegated || lookup.findZone(name, 0);
+    return lookup.findZone(name, 1) || lookup.findZone(name, 0);
   }
 
   #inZone(): number {
@@ -120,7 +118,7 @@ export class Answerer {
     const type = this.#type;
     const flags = lookup.flagsOf(node);
     const isApex = lookup.zoneLabel === 0;
-    const isProxied = (flags & NAME.proxied) !== 0 && (lookup.zoneFlags & ZONE.proxies) !== 0;
+    const isProxied = lookup.isProxied(flags);
     if (type === TYPE.ANY) return this.#any(flags, isProxied, isApex);
     if (isProxied && isEdgeType(type)) return this.#fromEdge(flags);
     if (isApex && type === TYPE.SOA) return this.#fromZone(BODY.soa);
@@ -158,7 +156,10 @@ export class Answerer {
     const lookup = this.#lookup;
     const hidesCname = isProxied || this.#isFlattened(flags);
     if (lookup.findSmallest(lookup.node, isProxied, hidesCname)) return this.#giveSet();
-    if (isProxied) return this.#fromZone(BODY.edgeA);
+    if (isProxied) {
+      const hasA = (flags & NAME.ipv6Only) === 0 && lookup.findZoneSet(BODY.edgeA);
+      return hasA ? this.#giveSet() : this.#fromZone(BODY.edgeAaaa);
+    }
     return isApex ? this.#fromZone(BODY.soa) : this.#deny(RCODE.NOERROR);
   }
 

@@ -1,5 +1,5 @@
 /** Questions about the server itself, in class CH. RFC 4892. */
-import { RCODE, TYPE } from "./codes.ts";
+import { CLASS, RCODE, TYPE } from "./codes.ts";
 import type { Query } from "./query.ts";
 import type { Reply } from "./reply.ts";
 
@@ -12,7 +12,6 @@ const QUESTIONS = new Map<string, "version" | "identity">([
 ]);
 
 const QUESTION_NAME = 12;
-const CLASS_CHAOS = 3;
 
 export function answerChaos(
   query: Query,
@@ -29,7 +28,7 @@ export function answerChaos(
     reply.truncate();
     return RCODE.NOERROR;
   }
-  reply.out[classAt + 1] = CLASS_CHAOS;
+  reply.out[classAt + 1] = CLASS.CH;
   reply.answers = 1;
   return RCODE.NOERROR;
 }

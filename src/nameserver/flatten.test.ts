@@ -50,7 +50,8 @@ test("addresses take turns at being the first", () => {
   zones.publisher.targets.publish("outside.invalid.", 1, known);
   const query = encodeQuery({ name: "flat.example", type: "A" });
   const first = () => decodeMessage(Buffer.from(zones.ask(query) as Uint8Array)).answer[0]!.data;
-  assert.deepEqual(new Set([first(), first(), first()]), new Set(["198.51.100.1", "198.51.100.2"]));
+  const seen = new Set(Array.from({ length: 100 }, first));
+  assert.deepEqual([...seen].toSorted(), ["198.51.100.1", "198.51.100.2"]);
 });
 
 test("a failure is SERVFAIL with its extended error", () => {

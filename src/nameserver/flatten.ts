@@ -14,7 +14,6 @@ import {
   TARGET,
   TARGET_FAILED,
   TARGET_STALE,
-  ZONE,
 } from "./snapshot/layout.ts";
 import { NameCursor } from "./snapshot/name-cursor.ts";
 import { targetHash, targetKey } from "./snapshot/target-key.ts";
@@ -58,8 +57,7 @@ export class Flattener {
       if (found === FOUND.missing) return LEADS_NOWHERE;
       if (this.#findAddresses(type)) return this.#give(owner, ttl);
       const flags = lookup.flagsOf(lookup.node);
-      const isProxied = (flags & NAME.proxied) !== 0 && (lookup.zoneFlags & ZONE.proxies) !== 0;
-      if (isProxied || (flags & NAME.hasCname) === 0) return LEADS_NOWHERE;
+      if (lookup.isProxied(flags) || (flags & NAME.hasCname) === 0) return LEADS_NOWHERE;
     }
     this.ede = EDE.OTHER; // A circle, or as good as one.
     return RCODE.SERVFAIL;
@@ -76,8 +74,7 @@ export class Flattener {
   #findAddresses(type: number): boolean {
     const lookup = this.#lookup;
     const flags = lookup.flagsOf(lookup.node);
-    const isProxied = (flags & NAME.proxied) !== 0 && (lookup.zoneFlags & ZONE.proxies) !== 0;
-    if (!isProxied) return lookup.findSet(lookup.node, type);
+    if (!lookup.isProxied(flags)) return lookup.findSet(lookup.node, type);
     const isLeftOut = ((type === TYPE.A ? NAME.ipv6Only : NAME.ipv4Only) & flags) !== 0;
     return !isLeftOut && lookup.findZoneSet(type === TYPE.A ? BODY.edgeA : BODY.edgeAaaa);
   }

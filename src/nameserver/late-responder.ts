@@ -38,7 +38,7 @@ export class LateResponder {
 
 function failureFor(query: Uint8Array): Uint8Array {
   const reply = query.slice(0, HEADER_OCTETS);
-  reply[2]! |= 0x80;
+  reply[2] = (reply[2]! & 0x79) | 0x80; // Opcode and "recursion desired" as they were sent.
   reply[3] = RCODE.SERVFAIL;
   return reply.fill(0, 4);
 }

@@ -1,5 +1,6 @@
 /** Finding zones, names and RRsets in the snapshot. RFC 1034 §4.3.2, RFC 4592. */
-import { hashWildcard, WILDCARD } from "./snapshot/hash.ts";
+import { TYPE } from "./codes.ts";
+import { NameHash, WILDCARD } from "./snapshot/hash.ts";
 import {
   BODY,
   ENTRY,
@@ -11,6 +12,7 @@ import {
   SEGMENT_MASK,
   SET,
   SETS_SHIFT,
+  ZONE,
 } from "./snapshot/layout.ts";
 import type { NameCursor } from "./snapshot/name-cursor.ts";
 import type { SnapshotReader } from "./snapshot/reader.ts";
@@ -27,6 +29,7 @@ export const FOUND = {
 /** A place in the snapshot. The last walk's results stay until the next one. */
 export class Lookup {
   readonly reader: SnapshotReader;
+  readonly #hash: NameHash;
   /** The zone's entry, its words and its place in the name. */
   zone = 0;
   body = 0;
@@ -42,6 +45,7 @@ export class Lookup {
 
   constructor(reader: SnapshotReader) {
     this.reader = reader;
+    this.#hash = NameHash.of(reader.seed);
   }
 
   /** Finds the zone with the most labels that the name lies in, from a label on; false for none. */
@@ -61,6 +65,17 @@ export class Lookup {
     return false;
   }
 
+  /** Whether a zone served here that lies within the present one holds the name, and so has other data. */
+  isOfDeeperZone(name: NameCursor): boolean {
+    const { reader } = this;
+    for (let label = 0; label < this.zoneLabel; label++) {
+      const at = name.at[label]!;
+      const hash = name.hashes[label]!;
+      if (reader.find(reader.zones, hash, name.octets, at, name.length) !== 0) return true;
+    }
+    return false;
+  }
+
   /** Walks from the apex to the name. `passCut`: a cut at the name itself is not one (for DS). */
   walk(name: NameCursor, passCut: boolean): number {
     const { reader, body, zoneLabel } = this;
@@ -74,13 +89,6 @@ export class Lookup {
     if (this.node !== 0) return FOUND.name;
     if (reader.get(body, BODY.wildcards) === 0) return FOUND.missing;
     return this.#findWildcard(name, directory, end) ? FOUND.name : FOUND.missing;
-  }
-
-  /** The node of a name that must be there itself, cut or not; 0 for none. */
-  exact(name: NameCursor): number {
-    const { reader } = this;
-    const directory = reader.get(this.body, BODY.directory);
-    return reader.find(directory, name.hashes[0]!, name.octets, 0, name.at[this.zoneLabel]!);
   }
 
   #meetsCut(name: NameCursor, directory: number, end: number, passCut: boolean): boolean {
@@ -108,11 +116,16 @@ export class Lookup {
       // Any label before this one has at least two octets, and the name itself is not needed any more.
       name.octets[at - 2] = WILDCARD[0]!;
       name.octets[at - 1] = WILDCARD[1]!;
-      this.node = reader.find(directory, hashWildcard(hash), name.octets, at - 2, end);
+      this.node = reader.find(directory, this.#hash.wildcard(hash), name.octets, at - 2, end);
       this.isWildcard = this.node !== 0;
       return this.isWildcard;
     }
     return false;
+  }
+
+  /** Whether the edge stands before the node's addresses. */
+  isProxied(flags: number): boolean {
+    return (flags & NAME.proxied) !== 0 && (this.zoneFlags & ZONE.proxies) !== 0;
   }
 
   flagsOf(node: number): number {
@@ -144,7 +157,8 @@ export class Lookup {
     for (let left = meta >>> SETS_SHIFT; left > 0; left--) {
       const length = (bytes[at + SET.length]! << 8) | bytes[at + SET.length + 1]!;
       const type = (bytes[at + SET.type]! << 8) | bytes[at + SET.type + 1]!;
-      const isHidden = (hidesCname && type === 5) || (hidesHosts && (type === 1 || type === 28));
+      const isHost = type === TYPE.A || type === TYPE.AAAA;
+      const isHidden = (hidesCname && type === TYPE.CNAME) || (hidesHosts && isHost);
       if (!isHidden && (smallest < 0 || length < smallest)) {
         smallest = length;
         this.bytes = bytes;

@@ -69,6 +69,7 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
   const publisher = new Publisher({
     facts: options.facts,
     readers,
+    onBadRecord: (name, type, cause) => log.error("record not served", { name, type, cause }),
     onFault: (zone, cause) => log.error("zone not published", { zone, cause }),
   });
   await load(publisher, options);

@@ -59,7 +59,7 @@ export class OptWriter {
   ): void {
     const { out } = reply;
     const start = reply.at;
-    const isSoa = query.type === TYPE.SOA && reply.answers === 1 && reply.authorities === 0;
+    const isSoa = query.wantsExpire && isSoaAnswer(query, reply);
     out[start] = 0;
     out[start + 1] = 0;
     out[start + 2] = TYPE.OPT;
@@ -82,7 +82,7 @@ export class OptWriter {
       out[at + 1] = KEEPALIVE & 0xff;
     }
     // A SOA ends in its expiry and the minimum, four octets each.
-    if (query.wantsExpire && isSoa) {
+    if (isSoa) {
       const at = option(reply, OPTION.EXPIRE, 4);
       for (let i = 0; i < 4; i++) out[at + i] = out[start - 8 + i]!;
     }
@@ -112,6 +112,13 @@ export class OptWriter {
       at + CLIENT_COOKIE_OCTETS,
     );
   }
+}
+
+/** Whether the message is the answer with a SOA and nothing else: an alias would bring another record. */
+function isSoaAnswer(query: Query, reply: Reply): boolean {
+  if (reply.answers !== 1 || reply.authorities + reply.additionals > 0) return false;
+  const typeAt = reply.base + query.questionEnd + 2;
+  return reply.out[typeAt] === 0 && reply.out[typeAt + 1] === TYPE.SOA;
 }
 
 /** Writes an option's head; returns where its data goes. */

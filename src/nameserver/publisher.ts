@@ -1,19 +1,24 @@
 /** Keeps the snapshot in step with the zones: loads them at the start, then takes in every change. */
 import type { ChangedNames, RecordRow, Zone, ZoneListener } from "#zones";
-import { ENTRY, KEY_MASK, KEY_SHIFT, ROOT, SEGMENT_BITS, SEGMENT_MASK } from "./snapshot/layout.ts";
+import { ROOT } from "./snapshot/layout.ts";
 import { SharedMemory } from "./snapshot/memory.ts";
+import { hasKey } from "./snapshot/name-block.ts";
+import { SetBuilder } from "./snapshot/rrset.ts";
 import { type PlatformFacts, PlatformSets, type ServedRecord } from "./snapshot/served.ts";
 import { type MapKey, SharedMap } from "./snapshot/shared-map.ts";
 import { TargetWriter } from "./snapshot/target-writer.ts";
-import { ZoneWriter } from "./snapshot/zone-writer.ts";
+import { ZoneWriter, type ZoneWriterParts } from "./snapshot/zone-writer.ts";
 
 export interface PublisherOptions {
   readonly facts: PlatformFacts;
-  /** How many readers there will be; each counts a zone's queries in a place of its own. */
-  readonly readers: number;
-  /** A change could not be taken in: the zone is served as it was. */
+  readonly readers: ZoneWriterParts["readers"];
+  readonly onBadRecord: ZoneWriterParts["onBadRecord"];
+  /** There is no room for a change: the zone is served as it was. */
   readonly onFault: (zone: string, cause: unknown) => void;
 }
+
+/** What a zone needs before it has names. */
+const NEW_ZONE_ROOM = 64 * 1024;
 
 /** Blocks of a removed zone that are given back in one go. */
 const RELEASE_AT_ONCE = 256;
@@ -27,14 +32,16 @@ export class Publisher implements ZoneListener {
   readonly memory = new SharedMemory();
   readonly targets: TargetWriter;
   readonly #options: PublisherOptions;
-  readonly #platform: PlatformSets;
+  readonly #parts: ZoneWriterParts;
   readonly #known = new Map<string, Known>();
   readonly #zones = new SharedMap(this.memory, 0);
   #root = 0;
 
   constructor(options: PublisherOptions) {
     this.#options = options;
-    this.#platform = new PlatformSets(options.facts);
+    const { memory } = this;
+    const platform = new PlatformSets(options.facts);
+    this.#parts = { ...options, memory, platform, sets: new SetBuilder() };
     this.targets = new TargetWriter(this.memory, () => this.#publish());
     this.#publish();
   }
@@ -45,7 +52,12 @@ export class Publisher implements ZoneListener {
     let [number, name, count] = [-1, "", 0];
     let at: ServedRecord[] = [];
     const flush = () => {
-      if (at.length > 0) byNumber.get(number)?.writer.setName(name, at);
+      const writer = byNumber.get(number)?.writer;
+      // A zone that was made since the zones were read may have the number of one that is gone.
+      if (at.length > 0 && writer?.holds(name) === true) {
+        this.memory.ensure(writer.roomFor([[name, at]]));
+        writer.setName(name, at);
+      }
       at = [];
     };
     for await (const stretch of rows) {
@@ -68,6 +80,8 @@ export class Publisher implements ZoneListener {
   changed(zone: Zone, names: ChangedNames): void {
     try {
       const known = this.#know(zone);
+      // Asked for before anything is touched: half a change could not be taken back.
+      this.memory.ensure(known.writer.roomFor(names));
       if (zone.serial > known.writer.zone.serial) known.writer.zone = zone;
       for (const [name, records] of names) known.writer.setName(name, records);
       this.#putZone(known);
@@ -81,8 +95,10 @@ export class Publisher implements ZoneListener {
     const known = this.#known.get(zone.id);
     if (known === undefined) return;
     this.#known.delete(zone.id);
-    this.#zones.remove(this.#keyOf(known.writer));
-    this.memory.retire(known.entry);
+    const key = this.#keyOf(known.writer);
+    // A namesake may have come before this one went.
+    if (this.#zones.get(key) === known.entry) this.#zones.remove(key);
+    if (known.entry !== 0) this.memory.retire(known.entry);
     this.#publish();
     this.#release(known.writer.release());
   }
@@ -99,8 +115,8 @@ export class Publisher implements ZoneListener {
   #know(zone: Zone): Known {
     let known = this.#known.get(zone.id);
     if (known === undefined) {
-      const { readers } = this.#options;
-      known = { writer: new ZoneWriter(this.memory, this.#platform, zone, readers), entry: 0 };
+      this.memory.ensure(NEW_ZONE_ROOM);
+      known = { writer: new ZoneWriter(this.#parts, zone), entry: 0 };
       this.#known.set(zone.id, known);
     }
     return known;
@@ -131,12 +147,7 @@ export class Publisher implements ZoneListener {
   #keyOf({ name, hash }: ZoneWriter): MapKey {
     return {
       hash,
-      is: (entry) => {
-        const key = (this.memory.get(entry, ENTRY.meta) >>> KEY_SHIFT) & KEY_MASK;
-        const at = (entry & SEGMENT_MASK) + ENTRY.key;
-        const bytes = this.memory.bytes[entry >>> SEGMENT_BITS]!;
-        return key === name.length && name.every((octet, i) => bytes[at + i] === octet);
-      },
+      is: (entry) => hasKey(this.memory, entry, name, 0, name.length),
     };
   }
 }

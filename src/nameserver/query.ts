@@ -176,27 +176,22 @@ export class Query {
     this.#isBad = true;
   }
 
-  /** Returns where the name ends, or -1. Pointers lead strictly backwards, so they end. */
+  /**
+   * Returns where the name ends, or -1. A pointer ends it and is not followed: it need only lead backwards,
+   * and following millions of them is what a hostile message wants.
+   */
   #skipName(from: number): number {
     let at = from;
-    let lowest = from;
-    let after = -1;
-    let length = 0;
     for (;;) {
       if (at >= this.limit) return -1;
       const size = this.message[at]!;
-      if (size === 0) return after < 0 ? at + 1 : after;
+      if (size === 0) return at + 1;
       if (size >= 0xc0) {
-        if (at + 1 >= this.limit) return -1;
-        const target = this.start + (this.#u16(at) & 0x3fff);
-        if (target >= lowest) return -1;
-        if (after < 0) after = at + 2;
-        at = lowest = target;
-      } else {
-        length += size + 1;
-        if (size > 63 || length > 254) return -1;
-        at += size + 1;
+        const isBackwards = at + 1 < this.limit && this.start + (this.#u16(at) & 0x3fff) < from;
+        return isBackwards ? at + 2 : -1;
       }
+      if (size > 63 || at + size + 1 - from > 254) return -1;
+      at += size + 1;
     }
   }
 

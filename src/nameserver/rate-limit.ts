@@ -2,6 +2,7 @@
  * Limits responses to one network about one thing, so that the server is no use for attacks on others.
  * What is over the limit is dropped, but for every second one, which tells a real client to come over TCP.
  */
+import { randomBytes } from "node:crypto";
 import { parseRange } from "./address-range.ts";
 
 export interface RateLimitSettings {
@@ -35,20 +36,27 @@ const CLOCK_ROUND_MS = 2 ** 32;
 /** A thread's time may be so much behind another's: it is that of its batch, or the clock was set back. */
 const BEHIND_MS = 60_000;
 
+/** Its last word is a secret: nobody can look for networks that meet in a bucket. */
 export function rateLimitTable(): SharedArrayBuffer {
-  return new SharedArrayBuffer(BUCKETS * BUCKET.words * Int32Array.BYTES_PER_ELEMENT);
+  const table = new Int32Array(
+    new SharedArrayBuffer((BUCKETS * BUCKET.words + 1) * Int32Array.BYTES_PER_ELEMENT),
+  );
+  table[table.length - 1] = randomBytes(4).readInt32LE();
+  return table.buffer;
 }
 
 export class RateLimit {
   readonly #rates: readonly [number, number, number];
   readonly #exempt: readonly { readonly octets: Uint8Array; readonly bits: number }[];
   readonly #table: Int32Array;
+  readonly #secret: number;
   #now = 0;
 
   constructor({ answers, others, exempt, table }: RateLimitSettings) {
     this.#rates = [answers, others, others];
     this.#exempt = exempt.map(parseRange);
     this.#table = new Int32Array(table);
+    this.#secret = this.#table.at(-1)!;
   }
 
   begin(nowMs: number): void {
@@ -69,21 +77,20 @@ export class RateLimit {
     if (rate === 0) return LIMIT.pass;
     const table = this.#table;
     // A /24 or a /56 is what one network commands.
-    let key = Math.imul(subject ^ about, 0x9e37_79b1);
+    let key = Math.imul(subject ^ about ^ this.#secret, 0x9e37_79b1);
     for (let i = 0; i < (length === 4 ? 3 : 7); i++)
       key = Math.imul(key ^ address[i]!, 0x0100_0193);
     key ^= key >>> 15;
     const at = (key & (BUCKETS - 1)) * BUCKET.words;
-    if (table[at + BUCKET.key] !== key) {
-      table[at + BUCKET.key] = key;
-      table[at + BUCKET.filledAt] = this.#now;
-      table[at + BUCKET.left] = rate * UNIT;
-    }
     const elapsed = (this.#now - table[at + BUCKET.filledAt]!) >>> 0;
     let left = table[at + BUCKET.left]!;
     if (elapsed > 0 && elapsed < CLOCK_ROUND_MS - BEHIND_MS) {
       left = Math.min(rate * UNIT, left + Math.min(elapsed, 1000 * WINDOW_SECONDS) * rate);
       table[at + BUCKET.filledAt] = this.#now;
+    }
+    // Networks that meet in a bucket share it, until it is full again: a takeover fills no bucket.
+    if (table[at + BUCKET.key] !== key && left >= rate * UNIT) {
+      table[at + BUCKET.key] = key;
     }
     left = Math.max(left - UNIT, -rate * UNIT * WINDOW_SECONDS, LEAST);
     table[at + BUCKET.left] = left;

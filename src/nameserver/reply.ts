@@ -34,7 +34,7 @@ export class Reply {
   truncated = false;
   #questionEnd = 0;
   #questions = 0;
-  #turn = 0;
+  #turn = 1;
 
   /** Begins with the header and the question, octet for octet. */
   begin(out: Uint8Array, base: number, query: Query): void {
@@ -89,8 +89,13 @@ export class Reply {
 
   /** Which of so many addresses is the first this time: they take turns. */
   turn(count: number): number {
-    this.#turn = (this.#turn + 1) & 0xffff;
-    return this.#turn % count;
+    // Random, for clients that ask for A and AAAA in turns would meet a counter at the same place.
+    let turn = this.#turn;
+    turn ^= turn << 13;
+    turn ^= turn >>> 17;
+    turn ^= turn << 5;
+    this.#turn = turn;
+    return (turn >>> 0) % count;
   }
 
   #record(

@@ -24,7 +24,7 @@ import { Reply } from "./reply.ts";
 import { RESPONSE_COUNTERS, ResponseCounters } from "./response-counters.ts";
 import type { ReaderHandle } from "./snapshot/handle.ts";
 import { SnapshotReader } from "./snapshot/reader.ts";
-import { writeBadKey } from "./tsig.ts";
+import { readTsig, type Tsig, writeBadKey } from "./tsig.ts";
 
 export { type Client, TRANSPORT } from "./client.ts";
 
@@ -128,7 +128,7 @@ export class Responder {
     }
   }
 
-  /** The outside name that the last query was deferred for: text, absolute; and its type. */
+  /** The outside name that the last query was deferred for, in wire form, and its type. */
   get wanted(): { readonly name: Uint8Array; readonly type: number } {
     const { octets, length } = this.#flattener.wanted;
     return { name: octets.slice(0, length), type: this.#query.type };
@@ -153,7 +153,13 @@ export class Responder {
     reply.limit = limit - this.#opt.reserve(query, client, this.#now);
     this.#ede = EDE.NONE;
     this.#isFromZone = false;
-    const rcode = read === READ.ok ? this.#answer(client) : refusals[read]!;
+    const tsig = read === READ.ok && query.tsigAt !== 0 ? readTsig(query) : null;
+    let rcode = read === READ.ok ? this.#answer(client, tsig) : refusals[read]!;
+    if (reply.truncated && client.transport !== TRANSPORT.udp) {
+      // There is no larger message to send the client to.
+      reply.truncated = false;
+      rcode = RCODE.SERVFAIL;
+    }
     if (rcode === NEEDS_OUTSIDE) return DEFERRED;
     if (client.transport === TRANSPORT.udp && this.#limit !== null) {
       const verdict = this.#checkRate(this.#limit, client, rcode);
@@ -164,14 +170,14 @@ export class Responder {
     reply.limit = limit;
     if (query.hasOpt) this.#opt.write(query, reply, client, this.#now, rcode, this.#ede);
     // It stands last. RFC 8945 §5.1.
-    if (read === READ.ok && query.tsigAt !== 0) writeBadKey(query, reply);
+    if (tsig !== null) writeBadKey(tsig, reply);
     this.#counters.count(rcode, query.type);
     return reply.finish(query, rcode);
   }
 
-  #answer(client: Client): number {
+  #answer(client: Client, tsig: Tsig | null): number {
     const query = this.#query;
-    if (query.tsigAt !== 0) return RCODE.NOTAUTH;
+    if (query.tsigAt !== 0) return tsig === null ? RCODE.FORMERR : RCODE.NOTAUTH;
     if (query.opcode === OPCODE.NOTIFY) return this.#refuseFor(RCODE.REFUSED);
     if (query.class === CLASS.CH) return answerChaos(query, this.#reply, this.#texts);
     if (query.class !== CLASS.IN) return RCODE.REFUSED;

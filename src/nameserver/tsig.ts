@@ -1,61 +1,66 @@
 /** A query that is signed with a key that is not known here. RFC 8945 §5.2.1. */
-import { TYPE } from "./codes.ts";
+import { CLASS, TYPE } from "./codes.ts";
 import type { Query } from "./query.ts";
 import type { Reply } from "./reply.ts";
+import { NameCursor } from "./snapshot/name-cursor.ts";
 
 const BADKEY = 17;
-const CLASS_ANY = 255;
+/** Type, class, TTL and RDLENGTH. */
+const HEAD_OCTETS = 10;
+/** Time signed, fudge and the MAC's size. */
+const SIGNING_OCTETS = 10;
+/** Original id, error and the length of other data. */
+const TAIL_OCTETS = 6;
 
-/** Writes the TSIG record that says so: unsigned, with the key and the time as they were sent. */
-export function writeBadKey(query: Query, reply: Reply): void {
-  const { message, start, limit } = query;
-  const keyName = nameAt(message, start, start + query.tsigAt, limit);
-  const rdata = keyName.end + 10;
-  const algorithm = nameAt(message, start, rdata, limit);
-  const macLength = (message[algorithm.end + 8]! << 8) | message[algorithm.end + 9]!;
-  const idAt = algorithm.end + 10 + macLength;
-  if (idAt + 2 > limit) return;
+/** What of a TSIG record comes back. */
+export interface Tsig {
+  readonly keyName: Uint8Array;
+  readonly algorithm: Uint8Array;
+  /** When it was signed, and how exactly. */
+  readonly signing: Uint8Array;
+  readonly originalId: Uint8Array;
+}
+
+/** Reads the query's TSIG record; null when it is none. Its names are not compressed. RFC 8945 §4.2. */
+export function readTsig({ message, start, limit, tsigAt }: Query): Tsig | null {
+  const name = new NameCursor(0);
+  const keyAt = start + tsigAt;
+  const head = name.read(message, keyAt, limit);
+  if (head < 0 || head + HEAD_OCTETS > limit) return null;
+  const rdata = head + HEAD_OCTETS;
+  const end = rdata + u16(message, head + 8);
+  const signing = name.read(message, rdata, end);
+  if (signing < 0 || signing + SIGNING_OCTETS > end) return null;
+  const idAt = signing + SIGNING_OCTETS + u16(message, signing + 8);
+  if (idAt + TAIL_OCTETS > end || idAt + TAIL_OCTETS + u16(message, idAt + 4) !== end) return null;
+  return {
+    keyName: message.slice(keyAt, head),
+    algorithm: message.slice(rdata, signing),
+    signing: message.slice(signing, signing + 8),
+    originalId: message.slice(idAt, idAt + 2),
+  };
+}
+
+/** Writes the record that says that the key is not known: unsigned. */
+export function writeBadKey(tsig: Tsig, reply: Reply): void {
+  const { keyName, algorithm, signing, originalId } = tsig;
+  const length = algorithm.length + signing.length + 2 + TAIL_OCTETS;
   const octets = [
-    ...keyName.octets,
-    ...[0, TYPE.TSIG, 0, CLASS_ANY, 0, 0, 0, 0],
-    ...u16(algorithm.octets.length + 16),
-    ...algorithm.octets,
-    ...message.subarray(algorithm.end, algorithm.end + 8), // When it was signed, and how exactly.
-    ...u16(0), // No MAC.
-    ...message.subarray(idAt, idAt + 2),
-    ...u16(BADKEY),
-    ...u16(0),
+    ...keyName,
+    ...[0, TYPE.TSIG, 0, CLASS.ANY, 0, 0, 0, 0],
+    ...[length >> 8, length & 0xff],
+    ...algorithm,
+    ...signing,
+    ...[0, 0], // No MAC.
+    ...originalId,
+    ...[0, BADKEY],
+    ...[0, 0],
   ];
   if (reply.at + octets.length > reply.limit) return;
   for (const octet of octets) reply.out[reply.at++] = octet;
   reply.additionals++;
 }
 
-function u16(value: number): [number, number] {
-  return [value >> 8, value & 0xff];
-}
-
-/** A name without its pointers, and where it ends. The query's names were checked when it was read. */
-function nameAt(
-  message: Uint8Array,
-  start: number,
-  from: number,
-  limit: number,
-): { octets: number[]; end: number } {
-  const octets: number[] = [];
-  let end = -1;
-  for (let at = from; at < limit && octets.length < 256;) {
-    const size = message[at]!;
-    if (size >= 0xc0) {
-      if (end < 0) end = at + 2;
-      const target = start + (((size & 0x3f) << 8) | message[at + 1]!);
-      if (target >= at) break;
-      at = target;
-      continue;
-    }
-    octets.push(...message.subarray(at, at + size + 1));
-    at += size + 1;
-    if (size === 0) return { octets, end: end < 0 ? at : end };
-  }
-  return { octets: [0], end: end < 0 ? limit : end };
+function u16(octets: Uint8Array, at: number): number {
+  return (octets[at]! << 8) | octets[at + 1]!;
 }

@@ -127,8 +127,7 @@ class Source {
   failure: { readonly error: unknown } | null = null;
 
   constructor(body: Body | Uint8Array, announced: number | undefined, limit: number) {
-    this.#octets =
-      body instanceof Uint8Array ? [body].values() : body[Symbol.asyncIterator]();
+    this.#octets = body instanceof Uint8Array ? [body].values() : body[Symbol.asyncIterator]();
     this.#announced = announced;
     this.#limit = limit;
   }

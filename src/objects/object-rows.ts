@@ -46,10 +46,12 @@ export type ObjectRow = RowOf<typeof wholeObject> & { readonly bucket: number };
 /** Of an object made of parts the tag says how many, and there is no hash of the whole. */
 const MD5_DIGITS = 32;
 
-export function infoOf(row: InfoRow): ObjectInfo {
-  const { key, version, size, etag, uploadedAt, storageClass, metadata } = row;
+export function infoOf(
+  row: Omit<InfoRow, "metadata">,
+  { http = {}, custom = {} }: Metadata,
+): ObjectInfo {
+  const { key, version, size, etag, uploadedAt, storageClass } = row;
   const checksums = etag.length === MD5_DIGITS ? { md5: etag, ...row.checksums } : {};
-  const { http = {}, custom = {} } = metadata ?? {};
   return { key, version, size, etag, uploadedAt, http, custom, checksums, storageClass };
 }
 
@@ -72,11 +74,12 @@ const replaceObject = statement({
   sql: `UPDATE objects SET ${SET} WHERE bucket = :bucket AND key = :key AND version = :seen`,
   takes: { ...whole, seen: text },
 });
+const DISCARD = `INSERT INTO blob_garbage (id, has_parts, since)
+  SELECT previous_blob, CASE WHEN previous_part_count IS NULL THEN 0 ELSE 1 END, :now FROM objects`;
 const discardPrevious = statement({
-  sql: `INSERT INTO blob_garbage (id, has_parts, since)
-        SELECT previous_blob, CASE WHEN previous_part_count IS NULL THEN 0 ELSE 1 END, :now
-        FROM objects WHERE bucket = :bucket AND key = :key AND previous_blob IS NOT NULL`,
+  sql: `${DISCARD} WHERE bucket = :bucket AND key = :key AND previous_blob IS NOT NULL RETURNING id`,
   takes: { bucket: integer, key, now: time },
+  gives: { id },
 });
 
 /** Stores the object, whatever was there. */
@@ -98,20 +101,45 @@ function discard({ bucket, key, uploadedAt }: ObjectRow): Bound {
   return discardPrevious({ bucket, key, now: uploadedAt });
 }
 
-const markForRemoval = statement({
-  sql: `UPDATE objects SET previous_part_count = part_count, previous_blob = blob
-        WHERE bucket = :bucket AND key = :key`,
-  takes: { bucket: integer, key },
-});
-const removeObject = statement({
-  sql: "DELETE FROM objects WHERE bucket = :bucket AND key = :key",
-  takes: { bucket: integer, key },
-});
-
-/** Removes objects; what they held becomes garbage. Marking holds the row, as a put does. */
+/** Removes objects; what they held becomes garbage. Marking holds the rows, as a put does. */
 export function remove(bucket: Bucket, keys: readonly string[], now: number): Bound[] {
-  return keys.flatMap((key) => {
-    const which = { bucket: bucket.number, key };
-    return [markForRemoval(which), discardPrevious({ ...which, now }), removeObject(which)];
+  const removal = keys.length === 1 ? removeOne : removeMany;
+  return Array.from(chunks(keys, removal.size)).flatMap((chunk) =>
+    removal.steps(bucket.number, chunk, now),
+  );
+}
+
+const removeOne = removalOf(1);
+const removeMany = removalOf(50);
+
+/** For so many keys at a time: a thousand steps for as many keys would each travel to the database. */
+function removalOf(size: number) {
+  const names = Array.from({ length: size }, (_, i) => `key${i}`);
+  const takes = {
+    bucket: integer,
+    ...Object.fromEntries(names.map((name) => [name, key])),
+  };
+  const where = `WHERE bucket = :bucket AND key IN (${names.map((name) => `:${name}`).join()})`;
+  const mark = statement({
+    sql: `UPDATE objects SET previous_part_count = part_count, previous_blob = blob ${where}`,
+    takes,
   });
+  const discard = statement({
+    sql: `${DISCARD} ${where} AND previous_blob IS NOT NULL RETURNING id`,
+    takes: { ...takes, now: time },
+    gives: { id },
+  });
+  const remove = statement({ sql: `DELETE FROM objects ${where}`, takes });
+  return {
+    size,
+    steps(bucket: number, keys: readonly string[], now: number): Bound[] {
+      const named = names.map((name, i) => [name, keys[i] ?? keys[0]!] as const);
+      const which = { bucket, ...Object.fromEntries(named) };
+      return [mark(which), discard({ ...which, now }), remove(which)];
+    },
+  };
+}
+
+function* chunks<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }

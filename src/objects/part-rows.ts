@@ -36,8 +36,10 @@ const putPart = statement({
 });
 const discardPreviousPart = statement({
   sql: `INSERT INTO blob_garbage (id, has_parts, since) SELECT previous_blob, 0, :now
-        FROM parts WHERE upload = :upload AND number = :number AND previous_blob IS NOT NULL`,
+        FROM parts WHERE upload = :upload AND number = :number AND previous_blob IS NOT NULL
+        RETURNING id`,
   takes: { upload: id, number: integer, now: time },
+  gives: { id },
 });
 
 /** Keeps a part; the one of that number before it becomes garbage. */
@@ -48,8 +50,10 @@ export function put(row: Parameters<typeof putPart>[0]): readonly [Bound, Bound]
 
 const discardParts = statement({
   sql: `INSERT INTO blob_garbage (id, has_parts, since) SELECT blob, 0, :now
-        FROM parts WHERE upload = :upload AND number BETWEEN :first AND :last AND blob IS NOT NULL`,
+        FROM parts WHERE upload = :upload AND number BETWEEN :first AND :last AND blob IS NOT NULL
+        RETURNING id`,
   takes: { upload: id, first: integer, last: integer, now: time },
+  gives: { id },
 });
 const removeParts = statement({
   sql: "DELETE FROM parts WHERE upload = :upload AND number BETWEEN :first AND :last",
@@ -63,16 +67,31 @@ const placeParts = statement({
   takes: { upload: id },
 });
 
-/** Leaves an upload only the parts of these numbers, which must be sorted, and gives them their places. */
-export function place(upload: string, numbers: readonly number[], now: number): Bound[] {
-  const steps: Bound[] = [];
-  let first = 0;
-  for (const kept of [...numbers, Number.MAX_SAFE_INTEGER]) {
-    const gap = { upload, first, last: kept - 1 };
-    if (gap.last >= gap.first) steps.push(discardParts({ ...gap, now }), removeParts(gap));
-    first = kept + 1;
+/** Makes garbage of the parts that are not used, and gives the others their places in the object. */
+export function place(
+  upload: string,
+  there: readonly { readonly number: number }[],
+  used: ReadonlySet<number>,
+  now: number,
+): Bound[] {
+  const runs = runsOf(there, ({ number }) => !used.has(number));
+  const dropped = runs.flatMap(([first, last]) => {
+    const which = { upload, first: first.number, last: last.number };
+    return [discardParts({ ...which, now }), removeParts(which)];
+  });
+  return [...dropped, placeParts({ upload })];
+}
+
+/** The first and last item of each run in which all are so. */
+function runsOf<T>(items: readonly T[], isSo: (item: T) => boolean): (readonly [T, T])[] {
+  const runs: [T, T][] = [];
+  let run: [T, T] | null = null;
+  for (const item of items) {
+    if (!isSo(item)) run = null;
+    else if (run === null) runs.push((run = [item, item]));
+    else run[1] = item;
   }
-  return [...steps, placeParts({ upload })];
+  return runs;
 }
 
 /** A stretch of the parts that are to be collected, and their removal. */

@@ -48,7 +48,7 @@ export class Reading {
   async head(bucket: Bucket, key: string): Promise<ObjectInfo | null> {
     checkKey(key);
     const row = await this.#db.first(objectInfo({ bucket: bucket.number, key }));
-    return row && infoOf(row);
+    return row && infoOf(row, row.metadata ?? {});
   }
 
   async get(bucket: Bucket, key: string, options: GetOptions): Promise<GetResult> {
@@ -58,7 +58,7 @@ export class Reading {
     for (let attempt = 1; ; attempt++) {
       const row = await this.#db.first(wholeObject({ bucket: bucket.number, key }));
       if (row === null) return { kind: "missing" };
-      const object = infoOf(row);
+      const object = infoOf(row, row.metadata ?? {});
       if (conditions !== undefined && !conditionsHold(conditions, object)) {
         return { kind: "condition-failed", object };
       }
@@ -141,7 +141,9 @@ export class Reading {
 }
 
 function octetsOf(blob: OpenBlob, range: ByteRange): Body {
-  return closing(blob.read(range), () => blob[Symbol.asyncDispose]());
+  return closing(blob.read(range), async () => {
+    await blob[Symbol.asyncDispose]();
+  });
 }
 
 async function* once(octets: Uint8Array): Body {
@@ -149,5 +151,8 @@ async function* once(octets: Uint8Array): Body {
 }
 
 function missing({ key, version }: Found): ObjectFault {
-  return new ObjectFault("unavailable", `The octets of ${JSON.stringify(key)} (${version}) are missing`);
+  return new ObjectFault(
+    "unavailable",
+    `The octets of ${JSON.stringify(key)} (${version}) are missing`,
+  );
 }

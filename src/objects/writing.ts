@@ -49,7 +49,8 @@ export class Writing {
         conditions === undefined
           ? await this.#put(row(this.#now()))
           : await this.#putIf(conditions, row);
-      return stored && { ...rows.infoOf(stored), ...asGiven(options) };
+      // The metadata is the caller's own, not what was read back from the row.
+      return stored && rows.infoOf(stored, options);
     });
   }
 
@@ -71,8 +72,7 @@ export class Writing {
   }
 
   async #put(row: rows.ObjectRow): Promise<rows.ObjectRow> {
-    const [, discarded] = await this.#db.write(...rows.put(row));
-    if (discarded.changes > 0) this.#garbage.made();
+    this.#garbage.made(await this.#db.write(...rows.put(row)));
     return row;
   }
 
@@ -86,8 +86,7 @@ export class Writing {
       const seen = await this.#db.first(rows.objectInfo(row));
       if (!allowWrite(conditions, seen)) return null;
       const steps = rows.putAfter(row, seen?.version ?? null);
-      const [, discarded] = await this.#db.write(...steps);
-      if (discarded.changes > 0) this.#garbage.made();
+      this.#garbage.made(await this.#db.write(...steps));
       return row;
     });
   }
@@ -100,16 +99,10 @@ export class Writing {
     for (const key of keys) checkKey(key);
     // In one order everywhere, so that no two deletes wait for each other.
     const sorted = keys.length === 1 ? keys : [...new Set(keys)].sort();
-    const results = await this.#db.write(...rows.remove(bucket, sorted, this.#now()));
-    if (results.some(({ changes }, i) => changes > 0 && rows.isDiscard(i))) this.#garbage.made();
+    this.#garbage.made(await this.#db.write(...rows.remove(bucket, sorted, this.#now())));
   }
 }
 
 function contentOf({ size, md5, checksums, body, blob }: Content) {
   return { size, etag: md5, checksums, body, blob, partCount: null };
-}
-
-/** The caller's own objects: of equal content, but not read back from the row. */
-function asGiven({ http = {}, custom = {} }: PutOptions) {
-  return { http, custom };
 }

@@ -22,7 +22,11 @@ export interface ServedZones {
 /** Serves zone files: the text after each zone's name, relative to it. */
 export function serveZones(
   files: Readonly<Record<string, string>>,
-  options: { readonly rateLimit?: RateLimitSettings; readonly identity?: string } = {},
+  options: {
+    readonly rateLimit?: RateLimitSettings;
+    readonly identity?: string;
+    readonly onBadRecord?: (name: string) => void;
+  } = {},
 ): ServedZones {
   const publisher = new Publisher({
     facts: {
@@ -31,6 +35,10 @@ export function serveZones(
       edgeProtocols: ["h2"],
     },
     readers: READERS,
+    onBadRecord: (name, type, cause) => {
+      if (options.onBadRecord !== undefined) return options.onBadRecord(name);
+      throw new Error(`Cannot serve the ${type} record of ${name}`, { cause });
+    },
     onFault: (zone, cause) => {
       throw new Error(`Cannot publish ${zone}`, { cause });
     },

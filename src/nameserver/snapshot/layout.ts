@@ -93,21 +93,20 @@ export const ZONE = {
 /** Words of a zone after its key (padded to a word). Places of RRsets are octets from the block's begin, 0 for none. */
 export const BODY = {
   directory: 0,
-  serial: 1,
   /** How many of its names are cuts, and how many wildcards: without any, a query need not look. */
-  cuts: 2,
-  wildcards: 3,
+  cuts: 1,
+  wildcards: 2,
   /** A block of counters, one word a reader slot; readers write it. */
-  counters: 4,
-  soa: 5,
-  ns: 6,
-  edgeA: 7,
-  edgeAaaa: 8,
-  edgeHttps: 9,
+  counters: 3,
+  soa: 4,
+  ns: 5,
+  edgeA: 6,
+  edgeAaaa: 7,
+  edgeHttps: 8,
   /** The same for names that only give one kind of address. */
-  edgeHttps4: 10,
-  edgeHttps6: 11,
-  words: 12,
+  edgeHttps4: 9,
+  edgeHttps6: 10,
+  words: 11,
 } as const;
 
 /**

@@ -38,7 +38,8 @@ export class SharedMemory {
   readonly words: Int32Array[] = [];
   readonly bytes: Uint8Array[] = [];
   readonly #readers = new Map<number, MessagePort>();
-  /** Where the next block comes from that no free one serves. */
+  /** Where the next block comes from that no free one serves: the segment, and the octet in it. */
+  #current = -1;
   #next = SEGMENT_BYTES;
   /** By size in words; those that begin at a line of cache lie apart. */
   readonly #free = new Map<number, number[]>();
@@ -74,8 +75,8 @@ export class SharedMemory {
   }
 
   #make(size: number): number {
-    if (this.#next + size * 4 > SEGMENT_BYTES) this.#grow(size);
-    const address = ((this.#segments.length - 1) << SEGMENT_BITS) | this.#next;
+    if (this.#next + size * 4 > SEGMENT_BYTES) this.#nextSegment(size);
+    const address = (this.#current << SEGMENT_BITS) | this.#next;
     this.#next += size * 4;
     this.#used += size * 4;
     this.set(address, 0, size);
@@ -140,18 +141,34 @@ export class SharedMemory {
     Atomics.store(this.#words, CONTROL.firstSlot + slot * CONTROL.slotWords, IDLE);
   }
 
-  #grow(size: number): void {
-    if (this.#segments.length === MAX_SEGMENTS || size * 4 > SEGMENT_BYTES) {
-      throw new SnapshotFull(
-        `The zones need more than ${(MAX_SEGMENTS * SEGMENT_BYTES) / 1024 ** 3} GiB of memory for DNS`,
-      );
+  /**
+   * Makes sure that so many octets can be had, or throws. A change asks before it begins, for half a
+   * change could not be taken back.
+   */
+  ensure(octets: number): void {
+    let spare = SEGMENT_BYTES - this.#next;
+    spare += (this.#segments.length - 1 - this.#current) * SEGMENT_BYTES;
+    // Where a segment ends, what is left of it is lost to a block that does not fit: so twice as much.
+    for (; spare < 2 * octets; spare += SEGMENT_BYTES) this.#addSegment();
+  }
+
+  #nextSegment(size: number): void {
+    if (size * 4 > SEGMENT_BYTES) throw new SnapshotFull(`A block of ${size} words is too large`);
+    if (this.#current + 1 === this.#segments.length) this.#addSegment();
+    this.#current++;
+    // Address 0 is nothing, so the first block begins after it.
+    this.#next = this.#current === 0 ? LINE : 0;
+  }
+
+  #addSegment(): void {
+    if (this.#segments.length === MAX_SEGMENTS) {
+      const most = (MAX_SEGMENTS * SEGMENT_BYTES) / 1024 ** 3;
+      throw new SnapshotFull(`The zones need more than ${most} GiB of memory for DNS`);
     }
-    const segment = new SharedArrayBuffer(SEGMENT_BYTES);
+    const segment = sharedBuffer(SEGMENT_BYTES);
     this.#segments.push(segment);
     this.words.push(new Int32Array(segment));
     this.bytes.push(new Uint8Array(segment));
-    // Address 0 is nothing, so the first block begins after it.
-    this.#next = this.#segments.length === 1 ? LINE : 0;
     for (const port of this.#readers.values()) port.postMessage(segment);
     Atomics.store(this.#words, CONTROL.segments, this.#segments.length);
   }
@@ -173,6 +190,15 @@ export class SharedMemory {
       if (read !== IDLE && ((read - oldest) | 0) < 0) oldest = read;
     }
     return oldest;
+  }
+}
+
+/** Its pages are only taken from the system when they are written to. */
+function sharedBuffer(octets: number): SharedArrayBuffer {
+  try {
+    return new SharedArrayBuffer(octets);
+  } catch (cause) {
+    throw new SnapshotFull("The system has no more memory for DNS", { cause });
   }
 }
 

@@ -1,7 +1,31 @@
 /** A name of a zone as the snapshot keeps it: its flags, its key, its RRsets. */
-import { ENTRY, KEY_SHIFT, SEGMENT_BITS, SEGMENT_MASK, SETS_SHIFT, wordsFor } from "./layout.ts";
+import {
+  ENTRY,
+  KEY_MASK,
+  KEY_SHIFT,
+  SEGMENT_BITS,
+  SEGMENT_MASK,
+  SETS_SHIFT,
+  wordsFor,
+} from "./layout.ts";
 import type { SharedMemory } from "./memory.ts";
 import type { SetBuilder } from "./rrset.ts";
+
+/** Whether the entry's key is `key[start, end)`. */
+export function hasKey(
+  memory: SharedMemory,
+  entry: number,
+  key: Uint8Array,
+  start: number,
+  end: number,
+): boolean {
+  const length = (memory.get(entry, ENTRY.meta) >>> KEY_SHIFT) & KEY_MASK;
+  if (length !== end - start) return false;
+  const bytes = memory.bytes[entry >>> SEGMENT_BITS]!;
+  const at = (entry & SEGMENT_MASK) + ENTRY.key - start;
+  for (let i = start; i < end; i++) if (bytes[at + i] !== key[i]) return false;
+  return true;
+}
 
 /** Writes an entry's block: what all kinds of entry have in common. Returns its address. */
 export function writeEntry(

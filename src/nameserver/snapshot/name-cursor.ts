@@ -1,5 +1,5 @@
 /** A name that is looked up: its octets in lower case, where its labels begin, and their hashes. */
-import { hashLabel } from "./hash.ts";
+import { NameHash } from "./hash.ts";
 
 const MAX_NAME_OCTETS = 255;
 const MAX_LABEL_OCTETS = 63;
@@ -17,10 +17,10 @@ export class NameCursor {
   /** Where each label begins; the one after the last is the root. */
   readonly at = new Int32Array(MAX_LABELS + 1);
   readonly hashes = new Int32Array(MAX_LABELS + 1);
-  readonly #seed: number;
+  readonly #hasher: NameHash;
 
   constructor(seed: number) {
-    this.#seed = seed;
+    this.#hasher = NameHash.of(seed);
   }
 
   /** Reads the name at a place, uncompressed. Returns where it ends, or -1 when it is none. */
@@ -111,9 +111,10 @@ export class NameCursor {
 
   #hash(): void {
     const { octets, at, hashes } = this;
-    let hash = (hashes[this.labels] = this.#seed);
+    const hasher = this.#hasher;
+    let hash = (hashes[this.labels] = hasher.seed);
     for (let label = this.labels - 1; label >= 0; label--) {
-      hash = hashLabel(hash, octets, at[label]!);
+      hash = hasher.label(hash, octets, at[label]!);
       hashes[label] = hash;
     }
   }

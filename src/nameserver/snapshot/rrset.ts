@@ -39,18 +39,10 @@ export class SetBuilder {
     this.length = this.count = 0;
   }
 
-  /** Adds the sets that the records form: one a type, the smallest TTL for all, no record twice. */
-  addAll(records: readonly SetRecord[], zoneName: Uint8Array): void {
-    if (records.length === 1) return this.#add(records, zoneName);
-    const byType = Map.groupBy(records, ({ type }) => type);
-    // The addresses first: they are asked for most.
-    for (const type of [...byType.keys()].toSorted((a, b) => a - b)) {
-      this.#add(distinct(byType.get(type)!), zoneName);
-    }
-  }
-
-  #add(records: readonly SetRecord[], zoneName: Uint8Array): void {
-    const type = records[0]!.type;
+  /** Adds the set of records of one type: the smallest TTL for all, no record twice. */
+  add(given: readonly SetRecord[], zoneName: Uint8Array): void {
+    const records = distinct(given);
+    const { type } = records[0]!;
     const kind = KINDS.get(type) ?? KIND.opaque;
     const start = this.length;
     let at = this.#room(start, SET.records);

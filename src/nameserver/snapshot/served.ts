@@ -57,6 +57,8 @@ export function nameFlags(records: readonly ServedRecord[], isApex: boolean): nu
     if (settings["ipv4_only"] === true) flags |= NAME.ipv4Only;
     if (settings["ipv6_only"] === true) flags |= NAME.ipv6Only;
   }
+  // Beside other data a CNAME cannot be shown, whether the edge stands before it or not.
+  if ((flags & NAME.hasCname) !== 0 && records.length > 1) flags |= NAME.flattened;
   return flags;
 }
 

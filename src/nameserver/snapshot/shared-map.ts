@@ -138,7 +138,9 @@ export class SharedMap {
     const slots = this.#slots(page);
     const local = this.#memory.get(page, PAGE.depth);
     const entries = this.#entries(page);
-    if (slots < PAGE_SLOTS || local === MAX_DEPTH) {
+    // Names whose hashes are one and the same cannot be split.
+    const cannotSplit = local === MAX_DEPTH || entries.every(([one]) => one === entries[0]![0]);
+    if (slots < PAGE_SLOTS || cannotSplit) {
       const larger = this.#newPage(local, slots * 2);
       for (const [one, entry] of entries) this.#insert(larger, one, entry);
       this.#point(hash, larger);

@@ -2,8 +2,6 @@
 import { encodeName } from "#dns";
 import {
   ENTRY,
-  KEY_MASK,
-  KEY_SHIFT,
   SEGMENT_BITS,
   SEGMENT_MASK,
   TARGET,
@@ -12,11 +10,14 @@ import {
   wordsFor,
 } from "./layout.ts";
 import type { SharedMemory } from "./memory.ts";
-import { writeEntry } from "./name-block.ts";
+import { hasKey, writeEntry } from "./name-block.ts";
 import { NameCursor } from "./name-cursor.ts";
 import { type MapKey, SharedMap } from "./shared-map.ts";
 import { targetHash, targetKey } from "./target-key.ts";
 import type { TargetEntry, TargetStore } from "../outside/target-store.ts";
+
+/** An entry, a page of each kind, and the directory with its double; a hundred thousand names are known at most. */
+const TARGET_ROOM = 256 * 1024;
 
 export class TargetWriter implements TargetStore {
   readonly #memory: SharedMemory;
@@ -38,6 +39,7 @@ export class TargetWriter implements TargetStore {
   publish(name: string, type: 1 | 28, target: TargetEntry): void {
     const { key, octets } = this.#keyOf(name, type);
     const { addresses } = target;
+    this.#memory.ensure(TARGET_ROOM);
     const body = TARGET.addresses + wordsFor(addresses.length);
     const entry = writeEntry(this.#memory, { flags: 0, own: 0, key: octets, body, sets: null });
     const at = ENTRY.key / 4 + wordsFor(octets.length);
@@ -80,12 +82,7 @@ export class TargetWriter implements TargetStore {
     const wire = encodeName(name);
     this.#cursor.read(wire, 0, wire.length);
     const octets = targetKey(this.#cursor, type, new Uint8Array(wire.length + 1));
-    const is = (entry: number) => {
-      const length = (this.#memory.get(entry, ENTRY.meta) >>> KEY_SHIFT) & KEY_MASK;
-      const at = (entry & SEGMENT_MASK) + ENTRY.key;
-      const bytes = this.#memory.bytes[entry >>> SEGMENT_BITS]!;
-      return length === octets.length && octets.every((octet, i) => bytes[at + i] === octet);
-    };
+    const is = (entry: number) => hasKey(this.#memory, entry, octets, 0, octets.length);
     return { key: { hash: targetHash(this.#cursor.hashes[0]!, type), is }, octets };
   }
 }

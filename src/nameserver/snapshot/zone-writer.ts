@@ -14,18 +14,37 @@ import {
   wordsFor,
 } from "./layout.ts";
 import type { SharedMemory } from "./memory.ts";
-import { writeEntry } from "./name-block.ts";
+import { hasKey, writeEntry } from "./name-block.ts";
 import { NameCursor } from "./name-cursor.ts";
-import { SetBuilder } from "./rrset.ts";
+import type { SetBuilder, SetRecord } from "./rrset.ts";
 import { nameFlags, type PlatformSets, served, type ServedRecord, zoneFlags } from "./served.ts";
 import { type MapKey, SharedMap } from "./shared-map.ts";
 
-/** Used by whichever zone is being written: the writer is one thread. */
-const sets = new SetBuilder();
+/** A zone's own entry, its directory and that of all zones, and what they are when they double. */
+const ZONE_ROOM = 8 * 1024 ** 2;
+/** A name, or an ancestor that is made for it, without its records. */
+const NAME_ROOM = 320;
+/** A copy of a page and its two halves. */
+const PAGES_ROOM = 8 * 1024;
+/** What of that falls to each name of a zone when all its pages are copied and split. */
+const SHARE_ROOM = 96;
+/** What a record takes beside its text. */
+const RECORD_ROOM = 512;
+
+/** What all zones are written with. */
+export interface ZoneWriterParts {
+  readonly memory: SharedMemory;
+  readonly platform: PlatformSets;
+  readonly sets: SetBuilder;
+  /** How many readers there will be; each counts a zone's queries in a place of its own. */
+  readonly readers: number;
+  /** A record cannot be served: a fault of ours, for it was checked when it came in. */
+  readonly onBadRecord: (name: string, type: string, cause: unknown) => void;
+}
 
 export class ZoneWriter {
+  readonly #parts: ZoneWriterParts;
   readonly #memory: SharedMemory;
-  readonly #platform: PlatformSets;
   readonly #cursor: NameCursor;
   readonly #key: NameKey;
   /** The name in lower-case wire form, with the root's octet; and how many labels it has. */
@@ -34,14 +53,17 @@ export class ZoneWriter {
   readonly #labels: number;
   readonly #names: SharedMap;
   readonly #counters: number;
+  /** Names, with those that only stand for others below them. */
+  #size = 1;
   #cuts = 0;
   #wildcards = 0;
   #apexNs: readonly ServedRecord[] = [];
   zone: Zone;
 
-  constructor(memory: SharedMemory, platform: PlatformSets, zone: Zone, counterSlots: number) {
+  constructor(parts: ZoneWriterParts, zone: Zone) {
+    const { memory } = parts;
+    this.#parts = parts;
     this.#memory = memory;
-    this.#platform = platform;
     this.zone = zone;
     this.#cursor = new NameCursor(memory.seed);
     this.#key = new NameKey(memory, this.#cursor);
@@ -50,7 +72,7 @@ export class ZoneWriter {
     this.#labels = this.#cursor.labels;
     this.hash = this.#cursor.hashes[0]!;
     this.#names = new SharedMap(memory, 0);
-    this.#counters = memory.allocate(1 + counterSlots);
+    this.#counters = memory.allocate(1 + parts.readers);
     for (let i = memory.get(this.#counters, 0) - 1; i > 0; i--) memory.set(this.#counters, i, 0);
     const apex = writeEntry(memory, {
       flags: 0,
@@ -62,10 +84,28 @@ export class ZoneWriter {
     this.#names.put(this.#keyOf(0), apex);
   }
 
+  /** More octets than a change of these names can need. */
+  roomFor(names: Iterable<readonly [name: string, records: readonly ServedRecord[]]>): number {
+    let [octets, keys] = [ZONE_ROOM, 0];
+    for (const [name, records] of names) {
+      keys += name.split(".").length;
+      for (const { content } of records) octets += content.length + RECORD_ROOM;
+    }
+    // Each key may copy a page and split it; but no more pages are copied than there are.
+    return (
+      octets + keys * NAME_ROOM + Math.min(keys * PAGES_ROOM, (this.#size + keys) * SHARE_ROOM)
+    );
+  }
+
   /** Queries of each reader so far. */
   get counters(): readonly number[] {
     const length = this.#memory.get(this.#counters, 0) - 1;
     return Array.from({ length }, (_, i) => this.#memory.get(this.#counters, 1 + i) >>> 0);
+  }
+
+  /** Whether the name is the zone's, or lies below it. */
+  holds(name: string): boolean {
+    return name === this.zone.name || name.endsWith(`.${this.zone.name}`);
   }
 
   /** Sets what stands at a name: text without its last dot, lower case, at or below the apex. */
@@ -74,22 +114,20 @@ export class ZoneWriter {
       const wire = encodeName(`${name}.`);
       this.#cursor.read(wire, 0, wire.length);
     }
-    const label = 0;
     const isApex = this.#cursor.labels === this.#labels;
     if (isApex) this.#apexNs = records.filter(({ type }) => type === "NS");
     const own = isApex ? records.filter(({ type }) => type !== "NS") : records;
-    const key = this.#keyOf(label);
+    const key = this.#keyOf(0);
     const before = this.#names.get(key);
     const below = before === 0 ? 0 : this.#memory.get(before, ENTRY.own);
     if (own.length === 0 && below === 0 && !isApex) {
       if (before !== 0) this.#removeName(key);
       return;
     }
-    sets.clear();
-    if (own.length > 0) sets.addAll(own.map(served), this.name);
+    this.#compile(name, own);
     const flags = nameFlags(own, isApex);
+    const entry = this.#write(0, flags, below, this.#parts.sets);
     this.#count(before, -1);
-    const entry = this.#write(label, flags, below, sets);
     this.#put(key, entry);
     this.#count(entry, 1);
     if (before === 0) this.#growParents();
@@ -98,12 +136,13 @@ export class ZoneWriter {
   /** Writes the zone's own entry, which leads to all else. */
   finish(): number {
     const directory = this.#names.finish();
-    const edge = this.#platform.edge(this.zone);
+    const { sets, platform } = this.#parts;
+    const edge = platform.edge(this.zone);
     sets.clear();
     const places = new Map<number, number>();
     for (const [word, records] of [
-      [BODY.soa, [this.#platform.soa(this.zone)]],
-      [BODY.ns, this.#platform.apexNs(this.zone, this.#apexNs)],
+      [BODY.soa, [platform.soa(this.zone)]],
+      [BODY.ns, platform.apexNs(this.zone, this.#apexNs)],
       [BODY.edgeA, edge.a],
       [BODY.edgeAaaa, edge.aaaa],
       [BODY.edgeHttps, edge.https],
@@ -112,7 +151,7 @@ export class ZoneWriter {
     ] as const) {
       if (records.length === 0) continue;
       places.set(word, sets.length);
-      sets.addAll(records, this.name);
+      sets.add(records, this.name);
     }
     const entry = writeEntry(this.#memory, {
       flags: zoneFlags(this.zone),
@@ -125,7 +164,6 @@ export class ZoneWriter {
     const set = (word: number, value: number) => this.#memory.set(entry, body + word, value);
     for (let word = 0; word < BODY.words; word++) set(word, 0);
     set(BODY.directory, directory);
-    set(BODY.serial, this.zone.serial | 0);
     set(BODY.cuts, this.#cuts);
     set(BODY.wildcards, this.#wildcards);
     set(BODY.counters, this.#counters);
@@ -141,6 +179,31 @@ export class ZoneWriter {
       yield;
     }
     this.#memory.retire(this.#counters);
+  }
+
+  /** Puts the sets of the records together. One that cannot be served is told of and left out. */
+  #compile(name: string, records: readonly ServedRecord[]): void {
+    const { sets, onBadRecord } = this.#parts;
+    sets.clear();
+    const compiled: SetRecord[] = [];
+    for (const record of records) {
+      try {
+        compiled.push(served(record));
+      } catch (cause) {
+        onBadRecord(name, record.type, cause);
+      }
+    }
+    // The addresses first: they are asked for most.
+    if (compiled.length > 1) compiled.sort((a, b) => a.type - b.type);
+    for (let from = 0, to = 1; from < compiled.length; from = to++) {
+      const { type } = compiled[from]!;
+      while (compiled[to]?.type === type) to++;
+      try {
+        sets.add(to - from === compiled.length ? compiled : compiled.slice(from, to), this.name);
+      } catch (cause) {
+        onBadRecord(name, `TYPE${type}`, cause);
+      }
+    }
   }
 
   #removeName(key: MapKey): void {
@@ -189,6 +252,7 @@ export class ZoneWriter {
 
   #count(entry: number, by: number): void {
     if (entry === 0) return;
+    this.#size += by;
     const meta = this.#memory.get(entry, ENTRY.meta);
     if ((meta & FLAGS_MASK & NAME.cut) !== 0) this.#cuts += by;
     const key = (meta >>> KEY_SHIFT) & KEY_MASK;
@@ -222,12 +286,6 @@ class NameKey implements MapKey {
   }
 
   is(entry: number): boolean {
-    const { start, end } = this;
-    const length = (this.#memory.get(entry, ENTRY.meta) >>> KEY_SHIFT) & KEY_MASK;
-    if (length !== end - start) return false;
-    const bytes = this.#memory.bytes[entry >>> SEGMENT_BITS]!;
-    const from = (entry & SEGMENT_MASK) + ENTRY.key - start;
-    for (let i = start; i < end; i++) if (bytes[from + i] !== this.#octets[i]) return false;
-    return true;
+    return hasKey(this.#memory, entry, this.#octets, this.start, this.end);
   }
 }

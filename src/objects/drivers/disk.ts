@@ -4,29 +4,29 @@ import { promisify } from "node:util";
 import { ObjectFault } from "../fault.ts";
 
 export interface Disk {
-  open(path: string, flags: number, mode?: number): Promise<number>;
+  readonly open: (path: string, flags: number, mode?: number) => Promise<number>;
   /** Not worth a thread: what an open file's size is, the system has in memory. */
-  size(fd: number): number;
+  readonly size: (fd: number) => number;
   /** At the given place of the file. Returns how many octets were read; fewer than asked is allowed. */
-  read(fd: number, into: Uint8Array, at: number): Promise<number>;
+  readonly read: (fd: number, into: Uint8Array, at: number) => Promise<number>;
   /** The same for writing. */
-  write(fd: number, bytes: Uint8Array, at: number): Promise<number>;
+  readonly write: (fd: number, bytes: Uint8Array, at: number) => Promise<number>;
   /** The octets and the size. */
-  syncData(fd: number): Promise<void>;
+  readonly syncData: (fd: number) => Promise<void>;
   /** For folders: their entries. */
-  sync(fd: number): Promise<void>;
-  close(fd: number): Promise<void>;
-  rename(from: string, to: string): Promise<void>;
-  unlink(path: string): Promise<void>;
+  readonly sync: (fd: number) => Promise<void>;
+  readonly close: (fd: number) => Promise<void>;
+  readonly rename: (from: string, to: string) => Promise<void>;
+  readonly unlink: (path: string) => Promise<void>;
   /** When the file was last written. */
-  writtenAt(path: string): Promise<number>;
+  readonly writtenAt: (path: string) => Promise<number>;
 }
 
 const stat = promisify(fs.stat);
 
 // The callback functions: a FileHandle costs twice the time on the main thread for each call.
 export const systemDisk: Disk = {
-  open: promisify(fs.open) as Disk["open"],
+  open: promisify(fs.open),
   size: (fd) => fs.fstatSync(fd).size,
   read: (fd, into, at) =>
     new Promise((resolve, reject) => {

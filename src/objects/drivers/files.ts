@@ -4,7 +4,7 @@
  * name that nobody was told of, for the sweep.
  */
 import { constants } from "node:fs";
-import { mkdir, opendir, readdir } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { atMost } from "#kit/at-once.ts";
 import { lockFolder } from "#kit/folder-lock.ts";
@@ -16,6 +16,8 @@ import { Draft, syncFolder } from "./draft.ts";
 import { OpenFile } from "./open-file.ts";
 import { SlabWriter } from "./slab-writer.ts";
 
+const { O_CREAT, O_EXCL, O_RDONLY, O_WRONLY } = constants;
+const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 /** For drafts; no folder of blobs has this name. */
@@ -26,6 +28,9 @@ const FOLDER_DIGITS = 2;
 
 /** Files that a removal or a list works on at once: half the threads, the others serve requests. */
 const AT_ONCE = 2;
+
+/** Files that a list looks at before it yields them. */
+const LIST_STEP = 64;
 
 /** Opens a folder, which this process then has to itself, and makes what is missing of it. */
 export async function openFiles(root: string, disk: Disk = systemDisk): Promise<BlobDriver> {
@@ -76,7 +81,7 @@ class Files implements BlobDriver {
   async open(id: string): Promise<OpenBlob | null> {
     const { path } = this.#placeOf(id);
     try {
-      return new OpenFile(this.#disk, await this.#disk.open(path, constants.O_RDONLY));
+      return new OpenFile(this.#disk, await this.#disk.open(path, O_RDONLY));
     } catch (cause) {
       if (isAbsent(cause)) return null;
       throw diskFault("open", cause);
@@ -94,14 +99,13 @@ class Files implements BlobDriver {
 
   async *list(): AsyncIterable<{ readonly id: string; readonly writtenAt: number }> {
     for (const folder of folderNames()) {
-      let ids: string[] = [];
-      for await (const { name } of await opendir(join(this.#root, folder))) {
-        if (isBlobId(folder + name)) ids.push(folder + name);
-        if (ids.length < AT_ONCE) continue;
-        yield* await this.#lookAt(ids);
-        ids = [];
+      const names = await readdir(join(this.#root, folder)).catch((cause: unknown) => {
+        throw diskFault("list", cause);
+      });
+      const ids = names.map((name) => folder + name).filter(isBlobId);
+      for (let i = 0; i < ids.length; i += LIST_STEP) {
+        yield* await this.#lookAt(ids.slice(i, i + LIST_STEP));
       }
-      yield* await this.#lookAt(ids);
     }
   }
 
@@ -150,7 +154,7 @@ async function removeDrafts(folder: string, disk: Disk): Promise<void> {
 }
 
 async function checkWritable(folder: string, disk: Disk): Promise<void> {
-  const probe = new Draft(disk, join(folder, "probe"));
-  await probe.open();
-  await probe.discard();
+  const path = join(folder, "probe");
+  await disk.close(await disk.open(path, O_WRONLY | O_CREAT | O_EXCL, FILE_MODE));
+  await disk.unlink(path);
 }

@@ -24,7 +24,7 @@ export function memoryDriver(now: () => number = Date.now): BlobDriver {
       for (const id of ids) blobs.delete(id);
     },
     async *list() {
-      for (const [id, { writtenAt }] of [...blobs]) yield { id, writtenAt };
+      for (const [id, { writtenAt }] of blobs) yield { id, writtenAt };
     },
     async [Symbol.asyncDispose]() {
       blobs.clear();

@@ -51,7 +51,7 @@ export class OpenFile implements OpenBlob {
   }
 
   async #fill(chunk: Uint8Array, at: number): Promise<void> {
-    for (let filled = 0; filled < chunk.length; ) {
+    for (let filled = 0; filled < chunk.length;) {
       if (this.#fd === null) throw new ObjectFault("unavailable", "Cannot read a closed blob.");
       const count = await this.#disk
         .read(this.#fd, filled === 0 ? chunk : chunk.subarray(filled), at + filled)

@@ -33,7 +33,7 @@ export class SlabWriter {
     };
     try {
       for await (const chunk of body) {
-        for (let rest = chunk; rest.length > 0; ) {
+        for (let rest = chunk; rest.length > 0;) {
           if (filled === 0 && rest.length >= LARGE_CHUNK_BYTES) {
             await flush(rest);
             break;
@@ -55,7 +55,7 @@ export class SlabWriter {
 
   /** The system may write less than it was given, most often before it refuses the rest. */
   async #writeAll(fd: number, bytes: Uint8Array, at: number): Promise<void> {
-    for (let written = 0; written < bytes.length; ) {
+    for (let written = 0; written < bytes.length;) {
       const rest = written === 0 ? bytes : bytes.subarray(written);
       const count = await this.#disk.write(fd, rest, at + written).catch((cause: unknown) => {
         throw diskFault("write", cause);

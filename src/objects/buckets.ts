@@ -1,0 +1,183 @@
+/** Buckets: made, shown, changed, removed. */
+import {
+  type Database,
+  integer,
+  isDatabaseFault,
+  mustChangeOne,
+  statement,
+  text,
+  time,
+  untilUndisturbed,
+} from "#db";
+import { randomId } from "#kit/random.ts";
+import { ObjectFault } from "./fault.ts";
+import type { Garbage } from "./garbage.ts";
+import { checkStorageClass } from "./metadata.ts";
+import type { Bucket, StorageClass } from "./model.ts";
+import { storageClass } from "./schema.ts";
+import { removeAll } from "./upload-rows.ts";
+
+/** How often a removal starts again that met something new in the bucket. */
+const MAX_ATTEMPTS = 10;
+
+const BUCKET_NAME = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
+
+const bucket = {
+  id: text,
+  number: integer,
+  accountId: text,
+  name: text,
+  storageClass,
+  createdAt: time,
+};
+const BUCKET = "id, number, account_id, name, storage_class, created_at";
+
+const bucketByName = statement({
+  sql: `SELECT ${BUCKET} FROM buckets WHERE name = :name`,
+  takes: { name: text },
+  gives: bucket,
+});
+const bucketsOfAccount = statement({
+  sql: `SELECT ${BUCKET} FROM buckets WHERE account_id = :accountId ORDER BY name`,
+  takes: { accountId: text },
+  gives: bucket,
+});
+const numberOfBuckets = statement({
+  sql: "SELECT COUNT(*) FROM buckets WHERE account_id = :accountId",
+  takes: { accountId: text },
+  gives: { buckets: integer },
+});
+const lastNumber = statement({
+  sql: "SELECT last FROM bucket_numbers WHERE id = 1",
+  gives: { last: integer },
+});
+const takeNumber = statement({
+  sql: "UPDATE bucket_numbers SET last = :number WHERE id = 1 AND last = :last",
+  takes: { number: integer, last: integer },
+});
+const addBucket = statement({
+  sql: `INSERT INTO buckets (${BUCKET})
+        VALUES (:id, :number, :accountId, :name, :storageClass, :createdAt)`,
+  takes: bucket,
+});
+const setStorageClass = statement({
+  sql: `UPDATE buckets SET storage_class = :storageClass WHERE name = :name RETURNING ${BUCKET}`,
+  takes: { name: text, storageClass },
+  gives: bucket,
+});
+const firstObject = statement({
+  sql: "SELECT version FROM objects WHERE bucket = :bucket LIMIT 1",
+  takes: { bucket: integer },
+  gives: { version: text },
+});
+const removeBucket = statement({
+  sql: "DELETE FROM buckets WHERE number = :number",
+  takes: { number: integer },
+});
+
+export interface BucketsOptions {
+  readonly db: Database;
+  readonly garbage: Garbage;
+  readonly mostBuckets: number;
+  readonly now: () => number;
+}
+
+export class Buckets {
+  readonly #db: Database;
+  readonly #garbage: Garbage;
+  readonly #mostBuckets: number;
+  readonly #now: () => number;
+
+  constructor({ db, garbage, mostBuckets, now }: BucketsOptions) {
+    this.#db = db;
+    this.#garbage = garbage;
+    this.#mostBuckets = mostBuckets;
+    this.#now = now;
+  }
+
+  async create(accountId: string, name: string, storageClass: StorageClass): Promise<Bucket> {
+    checkName(name);
+    checkStorageClass(storageClass);
+    return untilUndisturbed(async () => {
+      if ((await this.#db.first(bucketByName({ name }))) !== null) throw exists(name);
+      const { buckets } = (await this.#db.first(numberOfBuckets({ accountId })))!;
+      if (buckets >= this.#mostBuckets) {
+        throw new ObjectFault(
+          "too-many-buckets",
+          `An account has at most ${this.#mostBuckets} buckets`,
+        );
+      }
+      const { last } = (await this.#db.first(lastNumber({})))!;
+      const number = last + 1;
+      const createdAt = this.#now();
+      const made = { id: randomId(), number, accountId, name, storageClass, createdAt };
+      try {
+        await this.#db.write(mustChangeOne(takeNumber({ number, last })), addBucket(made));
+      } catch (error) {
+        if (isDatabaseFault(error, "unique")) throw exists(name);
+        throw error;
+      }
+      return made;
+    });
+  }
+
+  async get(name: string): Promise<Bucket> {
+    const found = await this.#db.first(bucketByName({ name }));
+    if (found === null) throw noSuchBucket(name);
+    return found;
+  }
+
+  /** Of these accounts, by name. */
+  async list(accountIds: readonly string[]): Promise<Bucket[]> {
+    const lists = await Promise.all(
+      accountIds.map((accountId) => this.#db.all(bucketsOfAccount({ accountId }))),
+    );
+    return lists.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async setStorageClass(name: string, storageClass: StorageClass): Promise<Bucket> {
+    checkStorageClass(storageClass);
+    const [{ rows }] = await this.#db.write(setStorageClass({ name, storageClass }));
+    if (rows[0] === undefined) throw noSuchBucket(name);
+    return rows[0];
+  }
+
+  /** Only an empty one; uploads under way are aborted. */
+  async remove(name: string): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      const { number } = await this.get(name);
+      const isEmpty = (await this.#db.first(firstObject({ bucket: number }))) === null;
+      if (!isEmpty || attempt > MAX_ATTEMPTS) throw notEmpty(name);
+      try {
+        const steps = [...removeAll(number, this.#now()), mustChangeOne(removeBucket({ number }))];
+        return this.#garbage.made(await this.#db.write(...steps));
+      } catch (error) {
+        // An object or an upload came meanwhile, whose row needs the bucket's; or the bucket has gone.
+        const isDisturbed = isDatabaseFault(error, "reference") || isDatabaseFault(error, "guard");
+        if (!isDisturbed) throw error;
+      }
+    }
+  }
+}
+
+function checkName(name: string): void {
+  if (BUCKET_NAME.test(name)) return;
+  const shown = JSON.stringify(name.slice(0, 80));
+  throw new ObjectFault(
+    "bad-bucket-name",
+    `${shown} is no bucket name: 3 to 63 of a-z, 0-9 and -, with a letter or digit at both ends`,
+  );
+}
+
+function exists(name: string): ObjectFault {
+  return new ObjectFault("bucket-exists", `There is a bucket ${name} already`);
+}
+
+export function noSuchBucket(name: string): ObjectFault {
+  const shown = JSON.stringify(name.slice(0, 80));
+  return new ObjectFault("no-such-bucket", `There is no bucket ${shown}`);
+}
+
+function notEmpty(name: string): ObjectFault {
+  return new ObjectFault("bucket-not-empty", `The bucket ${name} still holds objects`);
+}

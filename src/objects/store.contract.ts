@@ -1,0 +1,86 @@
+/** Stores for tests: on each engine, with small limits and blobs in memory. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, suite } from "node:test";
+import { type Database, migrate, openDatabase } from "#db";
+import { freshPostgresUrl, stopOwnPostgres } from "../../test/support/postgres.ts";
+import type { BlobDriver } from "./driver.ts";
+import { ObjectFault, type ObjectFaultKind } from "./fault.ts";
+import type { ObjectLimits } from "./limits.ts";
+import type { Body, GetResult } from "./model.ts";
+import { objectMigrations } from "./schema.ts";
+
+export const ACCOUNT = "a".repeat(32);
+export const OTHER_ACCOUNT = "b".repeat(32);
+
+/** Small enough that short values are blobs and short parts are whole ones. */
+export const smallLimits: Partial<ObjectLimits> = { inlineOctets: 8, leastPartOctets: 10 };
+
+/** Buckets belong to accounts, whose tables are another part's. */
+const accountsTable = {
+  part: "accounts",
+  number: 1,
+  sql: ({ text }: { text: string }) => [
+    `CREATE TABLE accounts (id ${text} PRIMARY KEY)`,
+    `INSERT INTO accounts (id) VALUES ('${ACCOUNT}'), ('${OTHER_ACCOUNT}')`,
+  ],
+};
+
+export type Engine = "sqlite" | "postgres";
+
+/** Runs the suite on both engines; `open` gives another connection to the same database. */
+export function onBothEngines(
+  name: string,
+  define: (db: () => Database, open: () => Promise<Database>) => void,
+): void {
+  for (const engine of ["sqlite", "postgres"] as const) {
+    suite(`${name}, on ${engine}`, () => {
+      let folder: string;
+      let url: string;
+      let db: Database;
+      const open = () => openDatabase({ url, dataDir: folder, onError: assert.fail });
+      before(async () => {
+        folder = await mkdtemp(join(tmpdir(), "selvedge-objects-"));
+        url = engine === "sqlite" ? "sqlite:" : await freshPostgresUrl();
+        db = await open();
+        const options = { holder: "test", now: Date.now, sleep: async () => {} };
+        await migrate(db, [accountsTable, ...objectMigrations], options);
+      });
+      after(async () => {
+        await db[Symbol.asyncDispose]();
+        await rm(folder, { recursive: true });
+      });
+      define(() => db, open);
+    });
+  }
+  after(stopOwnPostgres);
+}
+
+export const is = (kind: ObjectFaultKind) => (error: unknown) =>
+  error instanceof ObjectFault && error.kind === kind;
+
+export const octets = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** A body in the given pieces. */
+export async function* inPieces(...pieces: readonly (string | Uint8Array)[]): Body {
+  for (const piece of pieces) yield typeof piece === "string" ? octets(piece) : piece;
+}
+
+export async function read(body: Uint8Array | Body): Promise<Buffer> {
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** The octets that a get gave, as text. */
+export async function textOf(result: GetResult): Promise<string> {
+  assert.equal(result.kind, "found");
+  return (await read(result.body)).toString();
+}
+
+export async function blobIds(blobs: BlobDriver): Promise<string[]> {
+  return (await Array.fromAsync(blobs.list())).map(({ id }) => id).sort();
+}

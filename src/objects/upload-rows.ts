@@ -1,0 +1,96 @@
+/** The rows of uploads. */
+import { type Bound, integer, json, maybe, mustChangeOne, type RowOf, statement, time } from "#db";
+import type { Metadata } from "./metadata.ts";
+import { flag, id, key, storageClass } from "./schema.ts";
+
+const upload = {
+  id,
+  bucket: integer,
+  key,
+  isOpen: flag,
+  /** Moves with every part, so that who completes an upload knows the parts that it has. */
+  revision: integer,
+  storageClass,
+  metadata: maybe(json<Metadata>()),
+  createdAt: time,
+};
+const UPLOAD = "id, bucket, key, is_open, revision, storage_class, metadata, created_at";
+
+export const uploadById = statement({
+  sql: `SELECT ${UPLOAD} FROM uploads WHERE id = :id`,
+  takes: { id },
+  gives: upload,
+});
+export type UploadRow = RowOf<typeof uploadById>;
+
+export const addUpload = statement({
+  sql: `INSERT INTO uploads (${UPLOAD}) VALUES (:id, :bucket, :key, :isOpen, :revision,
+        :storageClass, :metadata, :createdAt)`,
+  takes: upload,
+});
+
+const touchUpload = statement({
+  sql: "UPDATE uploads SET revision = revision + 1 WHERE id = :id AND is_open = 1",
+  takes: { id },
+});
+/** Guards the write of a part: its upload must be open, and stays so until the write is done. */
+export function whileOpen(id: string): Bound {
+  return mustChangeOne(touchUpload({ id }));
+}
+
+const finishUpload = statement({
+  sql: "UPDATE uploads SET is_open = 0 WHERE id = :id AND is_open = 1 AND revision = :seen",
+  takes: { id, seen: integer },
+});
+/** Guards the completion: no part may have come since it was looked at. */
+export function finish({ id, revision }: UploadRow): Bound {
+  return mustChangeOne(finishUpload({ id, seen: revision }));
+}
+
+const closeUpload = statement({
+  sql: "UPDATE uploads SET is_open = 0 WHERE id = :id AND is_open = 1",
+  takes: { id },
+});
+const discardUpload = statement({
+  sql: "INSERT INTO blob_garbage (id, has_parts, since) VALUES (:id, 1, :now) RETURNING id",
+  takes: { id, now: time },
+  gives: { id },
+});
+/** Ends an upload that is open; its parts become garbage. */
+export function abort(id: string, now: number): readonly Bound[] {
+  return [mustChangeOne(closeUpload({ id })), discardUpload({ id, now })];
+}
+
+const holdUploadsOfBucket = statement({
+  sql: "UPDATE uploads SET revision = revision + 1 WHERE bucket = :bucket",
+  takes: { bucket: integer },
+});
+const discardUploadsOfBucket = statement({
+  sql: `INSERT INTO blob_garbage (id, has_parts, since)
+        SELECT id, 1, :now FROM uploads WHERE bucket = :bucket AND is_open = 1 RETURNING id`,
+  takes: { bucket: integer, now: time },
+  gives: { id },
+});
+const removeUploadsOfBucket = statement({
+  sql: "DELETE FROM uploads WHERE bucket = :bucket",
+  takes: { bucket: integer },
+});
+/** Removes all uploads of a bucket; the first step keeps parts and completions from coming between. */
+export function removeAll(bucket: number, now: number): readonly Bound[] {
+  return [
+    holdUploadsOfBucket({ bucket }),
+    discardUploadsOfBucket({ bucket, now }),
+    removeUploadsOfBucket({ bucket }),
+  ];
+}
+
+export const uploadsBegunBefore = statement({
+  sql: `SELECT id FROM uploads WHERE created_at <= :before AND is_open = 1
+        ORDER BY created_at LIMIT :limit`,
+  takes: { before: time, limit: integer },
+  gives: { id },
+});
+export const forgetUploads = statement({
+  sql: "DELETE FROM uploads WHERE created_at <= :before AND is_open = 0",
+  takes: { before: time },
+});
