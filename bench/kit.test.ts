@@ -146,7 +146,7 @@ test("peers of rows with one name stand in one table", () => {
     names: { ours: "us", peer },
     shown: [{ key: "rate", label: "a second", digits: 0 }],
     aims: [{ text: "as many", key: "rate", ratioAtLeast: 1 }],
-    conditions: [],
+    conditions: [{ otherwise: "too few", key: "rate", atLeast: peer === "A" ? 2 : 3 }],
     rounds: [{ first: "ours", ours: { rate: 3 }, peer: { rate: 2 } }],
   });
   const [bench, machine] = [{ name: "", summary: "", parameters: {} } as Bench, describeMachine()];
@@ -159,7 +159,8 @@ test("peers of rows with one name stand in one table", () => {
     "  row       us  A  ratio  B  ratio",
     "  a second   3  2   1.50  2   1.50",
     "  aim: A: as many: MET",
-    "  aim: B: as many: MET",
+    "  aim: B: as many: UNDECIDED",
+    "  doubt: B: too few",
     "",
   ]);
   assert.deepEqual(print(row("A")), [

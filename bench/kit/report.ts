@@ -94,8 +94,17 @@ function printGroup(rows: readonly SummarizedRow[]): string[] {
     ...rows.flatMap((row) =>
       row.aims.map(({ text, verdict }) => `  aim: ${to(row)}${text}: ${verdict.toUpperCase()}`),
     ),
-    ...rows.flatMap((row) => row.doubts.map((doubt) => `  doubt: ${to(row)}${doubt}`)),
+    ...printDoubts(rows),
   ];
+}
+
+/** Each doubt once, with the peers whose ratios it is about. */
+function printDoubts(rows: readonly SummarizedRow[]): string[] {
+  const doubts = [...new Set(rows.flatMap((row) => row.doubts))];
+  return doubts.map((doubt) => {
+    const peers = rows.filter((row) => row.doubts.includes(doubt)).map(({ names }) => names.peer);
+    return `  doubt: ${rows.length === 1 ? "" : `${peers.join(", ")}: `}${doubt}`;
+  });
 }
 
 /** A ratio to nothing, such as CPU time below a tick, is none. */

@@ -100,7 +100,8 @@ function walk(bytesType: string, positionOf: (needle: string, hay: string) => st
 }
 
 const walks = {
-  sqlite: walk("BLOB", (needle, hay) => `instr(${hay}, ${needle})`),
+  // Of the empty key SQLite's substr makes NULL.
+  sqlite: walk("BLOB", (needle, hay) => `coalesce(instr(${hay}, ${needle}), 0)`),
   postgres: walk("BYTEA", (needle, hay) => `position(${needle} IN ${hay})`),
 };
 

@@ -1,5 +1,5 @@
 /** The history of a zone: what each serial changed, kept small. */
-import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { createDeflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
 import type { RecordChange } from "./draft.ts";
 
@@ -29,8 +29,11 @@ export async function packChanges(changes: readonly RecordChange[]): Promise<Uin
 
 /** The text of a large change is many megabytes: it is never whole, and others get their turn. */
 async function packInPieces(changes: readonly RecordChange[]): Promise<Uint8Array> {
-  const packing = Readable.from(jsonPieces(changes)).pipe(createDeflateRaw());
-  return Buffer.concat([Uint8Array.of(PACKED), ...((await packing.toArray()) as Buffer[])]);
+  const chunks = [Uint8Array.of(PACKED)];
+  await pipeline(jsonPieces(changes), createDeflateRaw(), async (packed: AsyncIterable<Buffer>) => {
+    for await (const chunk of packed) chunks.push(chunk);
+  });
+  return Buffer.concat(chunks);
 }
 
 function* jsonPieces(changes: readonly RecordChange[]): Generator<string, void> {

@@ -102,7 +102,7 @@ export class ZoneFeed {
       // The log has it too, should this fail.
       if (this.#isNews(id, serial)) this.#reads.add(id, serial).catch(() => {});
     });
-
+    await this.#attempt(() => this.#sweep());
     const ends = Promise.all([
       this.#repeat(() => this.#look(), pollMs, stop.signal),
       // Beside the looks: where zones are many, it takes longer than these may wait.
@@ -139,7 +139,7 @@ export class ZoneFeed {
   }
 
   async #look(): Promise<void> {
-    const changed = await this.#db.all(changedSince({ since: this.#newest }));
+    const changed = await this.#db.all(changedSince({ since: this.#newest - OVERLAP_MS }));
     await this.#read(changed);
     for (const { at } of changed) this.#newest = Math.max(this.#newest, at);
   }

@@ -47,7 +47,7 @@ export async function readNews(db: Database, id: string, after: number): Promise
     }
   }
   const { found, serial } = await readRecords(db, zone, touched);
-  const isThen = serial !== -1;
+  const isThen = serial === zone.serial;
   const before = isThen ? new Map<string, null>() : await recordsBefore(db, id, zone.serial);
   const names = new Map([...touched].map((name): [string, ZoneRecord[]] => [name, []]));
   for (const one of found) if (!before.has(one.id)) names.get(one.name)!.push(one);

@@ -31,9 +31,9 @@ export interface S3ClientOptions {
   readonly random: () => number;
 }
 
-/** With the waits between them some three seconds: a restart of the server, not an outage. */
+/** With the waits between them up to three seconds: a restart of the server, not an outage. */
 const ATTEMPTS = 5;
-const FIRST_WAIT_MS = 100;
+const FIRST_WAIT_MS = 200;
 /** A connection on which nothing moves for this long is given up. */
 const IDLE_MS = 30_000;
 /** Readers that are slow to take their octets hold one each, so there must be room for the others. */
@@ -86,15 +86,15 @@ export class S3Client implements Disposable {
         return await attempt();
       } catch (error) {
         if (count === ATTEMPTS || !mayPass(error)) throw error;
-        await this.wait(count);
+        await this.wait(count - 1);
       }
     }
   }
 
   /** Twice as long each time, half of it by chance, so that those who failed together part. */
-  wait(attempt: number): Promise<void> {
+  wait(failuresBefore: number): Promise<void> {
     const { sleep, random } = this.#options;
-    return sleep(FIRST_WAIT_MS * 2 ** attempt * (0.5 + random() / 2));
+    return sleep(FIRST_WAIT_MS * 2 ** failuresBefore * (0.5 + random() / 2));
   }
 
   async #once(request: S3Request): Promise<IncomingMessage> {

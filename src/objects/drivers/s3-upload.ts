@@ -43,7 +43,7 @@ async function putWhole(client: S3Client, key: string, part: Part): Promise<void
 
 /** A part's octets are good until the part after the next is asked for. Copies, like the files driver. */
 async function* partsOf(body: Body): AsyncIterable<Part> {
-  let filling = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  let filling: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
   let other: Buffer | null = null;
   let filled = 0;
   let hash = createHash("sha256");
@@ -143,17 +143,22 @@ class MultipartUpload {
       `<CompleteMultipartUpload xmlns="${namespace}">${parts.join("")}</CompleteMultipartUpload>`,
     );
     const sha256 = createHash("sha256").update(bytes).digest("hex");
-    const query = { uploadId: this.#uploadId };
     try {
-      await this.#client.askXml({ method: "POST", key: this.#key, query, body: { bytes, sha256 } });
+      await this.#client.askXml({
+        method: "POST",
+        key: this.#key,
+        query: { uploadId: this.#uploadId },
+        headers: { "content-type": "application/xml" },
+        body: { bytes, sha256 },
+      });
     } catch (cause) {
       if (!(await this.#isComplete(cause))) throw storeFault("write", cause);
     }
   }
 
   /** The answer to an attempt may have been lost, and the next told that there is no such upload. */
-  async #isComplete(error: unknown): Promise<boolean> {
-    if (!(error instanceof S3Fault) || error.code !== "NoSuchUpload") return false;
+  async #isComplete(cause: unknown): Promise<boolean> {
+    if (!(cause instanceof S3Fault) || cause.code !== "NoSuchUpload") return false;
     const found = await this.#client.ask({ method: "HEAD", key: this.#key }).catch(() => null);
     return found !== null && Number(found.headers["content-length"]) === this.#size;
   }

@@ -3,9 +3,9 @@
  * pins nothing, so a blob that is deleted while somebody reads it breaks off. The store must wait with
  * deleting until readers are done.
  */
+import type { IncomingMessage } from "node:http";
 import { atMost } from "#kit/at-once.ts";
-import type { XmlElement } from "#kit/xml.ts";
-import { childText } from "#kit/xml.ts";
+import { childText, type XmlElement } from "#kit/xml.ts";
 import type { BlobDriver, OpenBlob } from "../driver.ts";
 import type { Body, ByteRange } from "../model.ts";
 import { assertBlobId, isBlobId } from "./blob-id.ts";
@@ -15,7 +15,7 @@ import { upload } from "./s3-upload.ts";
 
 /** Deletes under way at once. One request each: not every service takes many ids in one. */
 const DELETES_AT_ONCE = 16;
-/** Times that a read may break off without having brought an octet. */
+/** Times in a row that a read may begin and break off without an octet. */
 const EMPTY_READS = 3;
 
 /** Asks the bucket first: a wrong key or name shall be known at the start. */
@@ -65,36 +65,34 @@ class S3Blobs implements BlobDriver {
   async *#read(key: string, { offset, length }: ByteRange): Body {
     const end = offset + length;
     let at = offset;
-    for (let failures = 0; at < end;) {
-      const from = at;
+    for (let inVain = 0; at < end; inVain++) {
+      const answer = await this.#request(key, at, end);
       try {
-        for await (const chunk of this.#octets(key, at, end)) {
-          at += chunk.length;
-          yield chunk;
+        for await (const chunk of octetsOf(answer)) {
+          const some = chunk.subarray(0, end - at); // Some answer with more than was asked for.
+          if (some.length === 0) break;
+          at += some.length;
+          inVain = 0;
+          yield some;
         }
         if (at < end) throw Object.assign(new Error("the answer ended early"), { code: "EPIPE" });
       } catch (cause) {
-        failures = at > from ? 0 : failures + 1;
-        if (failures === EMPTY_READS || !mayPass(cause)) throw storeFault("read", cause);
-        await this.#client.wait(failures);
+        if (inVain === EMPTY_READS || !mayPass(cause)) throw storeFault("read", cause);
+        await this.#client.wait(inVain);
       }
     }
   }
 
-  async *#octets(key: string, at: number, end: number): Body {
-    const range = `bytes=${at}-${end - 1}`;
-    const answer = await this.#client.stream({ method: "GET", key, headers: { range } });
-    const starts = /^bytes (\d+)-/.exec(answer.headers["content-range"] ?? "bytes 0-")?.[1];
-    if (Number(starts) !== at) {
+  async #request(key: string, at: number, end: number): Promise<IncomingMessage> {
+    const headers = { range: `bytes=${at}-${end - 1}` };
+    try {
+      const answer = await this.#client.stream({ method: "GET", key, headers });
+      const starts = /^bytes (\d+)-/.exec(answer.headers["content-range"] ?? "bytes 0-")?.[1];
+      if (Number(starts) === at) return answer;
       answer.destroy();
       throw new S3Fault(0, null, "the answer has another range");
-    }
-    let left = end - at;
-    for await (const chunk of octetsOf(answer)) {
-      const some = chunk.subarray(0, left); // Some answer with more than was asked for.
-      left -= some.length;
-      yield some;
-      if (left === 0 && some.length < chunk.length) return;
+    } catch (cause) {
+      throw storeFault("read", cause);
     }
   }
 
@@ -122,8 +120,8 @@ class S3Blobs implements BlobDriver {
         .catch((cause: unknown) => {
           throw storeFault("list", cause);
         });
-      yield* blobsOn(page, prefix);
       token = nextToken(page, token);
+      yield* blobsOn(page, prefix);
     }
   }
 
