@@ -1,14 +1,5 @@
 /** Questions answered by our nameserver, beside the nameservers of Debian with the same zones. */
-import type {
-  Aim,
-  Bench,
-  BenchContext,
-  Condition,
-  Figures,
-  Row,
-  ShownFigure,
-  Side,
-} from "./kit/bench.ts";
+import type { Bench, BenchContext, Figures, Row } from "./kit/bench.ts";
 import { runBenches } from "./kit/command.ts";
 import { type DnsFiles, writeDnsFiles } from "./kit/dns-files.ts";
 import { dnsPeer } from "./kit/dns-launch.ts";
@@ -21,9 +12,8 @@ import {
 } from "./kit/dns-measure.ts";
 import { dnsPeers } from "./kit/dns-peers.ts";
 import { DNSPERF_PACKAGE, hasDnsperf } from "./kit/dns-perf.ts";
+import { dnsRows } from "./kit/dns-rows.ts";
 import { fillSelvedge, selvedgeDns } from "./kit/dns-selvedge.ts";
-
-const OURS = "selvedge";
 
 /** Names of the zone that everything is measured with, and of the one for size. */
 const NAMES = 100_000;
@@ -31,61 +21,6 @@ const MANY_NAMES = 1_000_000;
 
 /** More would not fit into the memory of a small machine. */
 const MOST_NAMES = 10_000_000;
-
-const answerFigures: readonly ShownFigure[] = [
-  { key: "rate", label: "queries/s", digits: 0 },
-  { key: "perCore", label: "queries per CPU second", digits: 0 },
-  { key: "cpuMicros", label: "CPU s per million queries", digits: 2 },
-  { key: "octets", label: "octets of a response", digits: 0 },
-  { key: "lostPercent", label: "lost, %", digits: 3 },
-  { key: "serverShare", label: "server's use of a core", digits: 2 },
-  { key: "loadShare", label: "dnsperf's use of a core", digits: 2 },
-  { key: "othersShare", label: "others' use of a core", digits: 2 },
-];
-
-const loadFigures: readonly ShownFigure[] = [
-  { key: "startMs", label: "spawn to answers, ms", digits: 0 },
-  { key: "loadMs", label: "less a start without zones", digits: 0 },
-  { key: "loadCpuMs", label: "the same in CPU time", digits: 0 },
-  { key: "othersShare", label: "others' use of a core", digits: 2 },
-];
-
-const memoryFigures: readonly ShownFigure[] = [
-  { key: "heldMiB", label: "MiB, each page once", digits: 1 },
-  { key: "grownMiB", label: "less that without zones", digits: 1 },
-  { key: "afterMiB", label: "MiB after the questions", digits: 1 },
-  { key: "rssMiB", label: "VmRSS of all processes", digits: 1 },
-];
-
-/** A fifth of a core is what a desktop does by itself. */
-const quiet: Condition = {
-  otherwise: "other processes took more than 0.2 of a core meanwhile",
-  key: "quiet",
-  atLeast: 0.8,
-};
-
-const asFast = (times: number): Aim => ({
-  text: `at least ${times === 1 ? "as many" : `${times} times as many`} queries per CPU second`,
-  key: "perCore",
-  ratioAtLeast: times,
-});
-
-/** What is aimed at beside each peer. */
-const answerAims: Readonly<Record<string, readonly Aim[]>> = {
-  nsd: [asFast(1), { text: "no more CPU a query", key: "cpuMicros", ratioAtMost: 1 }],
-  knot: [asFast(1)],
-  pdns: [asFast(2)],
-};
-const loadAims: Readonly<Record<string, readonly Aim[]>> = {
-  knot: [{ text: "no slower", key: "loadMs", ratioAtMost: 1 }],
-};
-/** Of a million names; with few, what a server takes without any is most of it. */
-const memoryAims: Readonly<Record<string, readonly Aim[]>> = {
-  nsd: [
-    { text: "no more in all", key: "heldMiB", ratioAtMost: 1 },
-    { text: "no more for the zones", key: "grownMiB", ratioAtMost: 1 },
-  ],
-};
 
 export const dns: Bench = {
   name: "dns",
@@ -107,8 +42,7 @@ export const dns: Bench = {
     "peers-only": { help: "without our own server" },
   },
   async run(context) {
-    if (!hasDnsperf())
-      throw new Error(`This bench needs dnsperf: apt-get install ${DNSPERF_PACKAGE}`);
+    if (!hasDnsperf()) throw new Error(`dnsperf is needed: apt-get install ${DNSPERF_PACKAGE}`);
     const { names } = context.flags;
     if (typeof names === "string") return await measureZone(context, namesOf(names), workloads);
     const [first] = workloads;
@@ -141,7 +75,8 @@ async function measureZone(
     }
   }
   await leftovers.remove(folder);
-  return rowsOf(pairs, measured, names, asked);
+  const servers = pairs.map(({ filled }, index) => ({ ...filled, rounds: measured[index]! }));
+  return dnsRows(servers, names, asked);
 }
 
 async function oursOf(context: BenchContext, files: DnsFiles): Promise<DnsPair[]> {
@@ -168,65 +103,6 @@ function peersOf({ leftovers, flags, note }: BenchContext, files: DnsFiles): Dns
     note(`${peer.key} is not installed (apt-get install ${peer.packages}) and is left out`);
     return [];
   });
-}
-
-/** A row for each thing measured and each peer; those of one thing stand together. */
-function rowsOf(
-  pairs: readonly DnsPair[],
-  measured: readonly (readonly Figures[])[],
-  names: number,
-  asked: readonly Workload[],
-): Row[] {
-  const all = pairs.map(({ filled }, index) => ({ ...filled, rounds: measured[index]! }));
-  const ours = all.find(({ key }) => key === OURS);
-  const peers = all.filter(({ key }) => key !== OURS);
-  const count = names.toLocaleString("en");
-  const groups = [
-    ...asked.map(({ key, name }) => ({
-      key,
-      name: `${name} (${count})`,
-      shown: answerFigures,
-      aims: answerAims,
-      conditions: [quiet],
-    })),
-    {
-      key: "load",
-      name: `loading ${count} names`,
-      shown: loadFigures,
-      aims: loadAims,
-      conditions: [quiet],
-    },
-    {
-      key: "memory",
-      name: `memory with ${count} names`,
-      shown: memoryFigures,
-      aims: names < MANY_NAMES ? {} : memoryAims,
-      conditions: [],
-    },
-  ];
-  return groups.flatMap(({ key, name, shown, aims, conditions }) =>
-    peers.map((peer) => ({
-      name,
-      names: { ours: OURS, peer: peer.name },
-      shown,
-      aims: ours === undefined ? [] : (aims[peer.key] ?? []),
-      conditions,
-      rounds: peer.rounds.map((figures, index) => ({
-        first: (index % 2 === 0 ? "ours" : "peer") satisfies Side,
-        ours: ours === undefined ? unknown(figures, key) : figuresOf(ours.rounds[index]!, key),
-        peer: figuresOf(figures, key),
-      })),
-    })),
-  );
-}
-
-function figuresOf(figures: Figures, key: string): Figures {
-  const own = Object.entries(figures).filter(([name]) => name.startsWith(`${key}.`));
-  return Object.fromEntries(own.map(([name, value]) => [name.slice(key.length + 1), value]));
-}
-
-function unknown(figures: Figures, key: string): Figures {
-  return Object.fromEntries(Object.keys(figuresOf(figures, key)).map((name) => [name, Number.NaN]));
 }
 
 function keysOf(list: string): string[] {

@@ -191,10 +191,11 @@ function firstCredentialsOf(environment: ConfigSources["environment"]): Partial<
   return wishes;
 }
 
-/** Read by client commands, or made for other uses; none is a mistake. */
-const otherVariables = ["CONFIG", "SECRET_KEY", "EMAIL", "KEY", "TOKEN"].map(
-  (name) => PREFIX + name,
-);
+/** Read by client commands and by the parts that need them, or made for other uses; none is a mistake. */
+const otherVariables = [
+  ...["CONFIG", "SECRET_KEY", "EMAIL", "KEY", "TOKEN"],
+  ...["BLOBS_ACCESS_KEY_ID", "BLOBS_SECRET_ACCESS_KEY", "BLOBS_SESSION_TOKEN"],
+].map((name) => PREFIX + name);
 
 /**
  * A mistyped variable would be ignored in silence. It cannot stop the start, though: clusters set

@@ -22,6 +22,8 @@ export interface LaunchOptions {
   readonly door: string;
   /** Removed once the process has ended. */
   readonly folders?: readonly string[];
+  /** How long the ready line may take, for a server that has much to load. */
+  readonly timeoutMs?: number;
 }
 
 const START_TIMEOUT_MS = 30_000;
@@ -37,7 +39,7 @@ export async function launch(leftovers: Leftovers, options: LaunchOptions): Prom
   const child = options.spawn();
   leftovers.track(child);
   undo.defer(() => leftovers.stop(child));
-  const ready = await readyLine(child);
+  const ready = await readyLine(child, options.timeoutMs ?? START_TIMEOUT_MS);
   const startMs = performance.now() - began;
   const address = ready[options.door];
   if (address === undefined) throw new Error(`The ready line names no door "${options.door}"`);
@@ -46,11 +48,14 @@ export async function launch(leftovers: Leftovers, options: LaunchOptions): Prom
 }
 
 /** Goes on reading afterwards: a server whose log nobody reads would stand still. */
-function readyLine(child: ChildProcess): Promise<Readonly<Record<string, string>>> {
+function readyLine(
+  child: ChildProcess,
+  timeoutMs: number,
+): Promise<Readonly<Record<string, string>>> {
   return new Promise((resolve, reject) => {
     let output = "";
     const fail = (why: string) => reject(new Error(`Cannot start a server: ${why}\n${output}`));
-    const timer = setTimeout(() => fail("no ready line came in time"), START_TIMEOUT_MS);
+    const timer = setTimeout(() => fail("no ready line came in time"), timeoutMs);
     const hear = (chunk: Buffer) => {
       output = (output + chunk.subarray(-KEPT_CHARACTERS).toString()).slice(-KEPT_CHARACTERS);
     };

@@ -2,11 +2,13 @@
 import { keyHeaders, KEY, runSelvedge } from "../../test/support/server.ts";
 import type { BenchContext } from "./bench.ts";
 import { launch, type Running } from "./contender.ts";
-import { untilAnswering } from "./dns-ask.ts";
+import { START_TIMEOUT_MS, untilAnswering } from "./dns-ask.ts";
 import type { DnsFiles } from "./dns-files.ts";
 import { type DnsContender, freeDnsPort, runningOf } from "./dns-launch.ts";
 import { line, ORIGIN, recordsOf, type Rr, WILD_ORIGIN, wildRecords } from "./dns-zone.ts";
 import type { Leftovers } from "./leftovers.ts";
+
+export const OURS = "selvedge";
 
 const BASE = "/client/v4";
 
@@ -28,8 +30,8 @@ export function selvedgeDns(
   { data, files }: { data: string; files: DnsFiles | null },
 ): DnsContender {
   return {
-    key: "selvedge",
-    name: "selvedge",
+    key: OURS,
+    name: OURS,
     async start() {
       await using undo = new AsyncDisposableStack();
       const port = await freeDnsPort();
@@ -74,6 +76,7 @@ function startSelvedge(
   return launch(leftovers, {
     spawn: () => runSelvedge(["serve", "--data", data, ...doors], env),
     door,
+    timeoutMs: START_TIMEOUT_MS,
   });
 }
 

@@ -2,17 +2,28 @@
  * A request or reply as one body: its JSON, then octets. A header says how many octets the JSON has.
  * Only what the web platform has, for workerd runs this file too.
  */
+import { byteStream, readOctets } from "./byte-stream.ts";
+import type { RequestBody } from "./protocol.ts";
 
 export const JSON_BYTES = "store-json-bytes";
 
 /** More JSON than a thousand keys of full length, or a page of a list, can need. */
 export const MAX_JSON_BYTES = 8 * 1024 * 1024;
 
+/** How many octets the header says the JSON has; null when it says nothing that can be. */
+export function jsonBytesOf(header: string | null | undefined): number | null {
+  if (typeof header !== "string" || !/^\d{1,9}$/.test(header)) return null;
+  const bytes = Number(header);
+  return bytes <= MAX_JSON_BYTES ? bytes : null;
+}
+
 /** The JSON and what follows it, ready to be sent. */
 export function joined(
   json: unknown,
-  octets: Uint8Array | ReadableStream<Uint8Array> | null,
-): { readonly bytes: number; readonly body: Uint8Array | ReadableStream<Uint8Array> } {
+  octets: RequestBody | null,
+  /** Hears why a stream could not be read to its end. */
+  onBreak: (error: unknown) => void,
+): { readonly bytes: number; readonly body: RequestBody } {
   const head = new TextEncoder().encode(JSON.stringify(json));
   if (octets === null) return { bytes: head.length, body: head };
   if (octets instanceof Uint8Array) {
@@ -21,17 +32,26 @@ export function joined(
     body.set(octets, head.length);
     return { bytes: head.length, body };
   }
-  return { bytes: head.length, body: preceded(head, octets) };
+  return { bytes: head.length, body: preceded(head, octets, onBreak) };
 }
 
-function preceded(head: Uint8Array, rest: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+function preceded(
+  head: Uint8Array,
+  rest: ReadableStream<Uint8Array>,
+  onBreak: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
   const reader = rest.getReader();
   return new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(head),
     async pull(controller) {
-      const { done, value } = await reader.read();
-      if (done) controller.close();
-      else controller.enqueue(value);
+      try {
+        const octets = await readOctets(reader);
+        if (octets === null) controller.close();
+        else controller.enqueue(octets);
+      } catch (error) {
+        onBreak(error);
+        throw error;
+      }
     },
     cancel: (reason) => reader.cancel(reason),
   });
@@ -46,30 +66,19 @@ export async function split(
   const head = new Uint8Array(bytes);
   let [at, left]: [number, Uint8Array] = [0, new Uint8Array(0)];
   while (at < bytes) {
-    const { done, value } = await reader.read();
-    if (done) throw new Error("The message of the store ends too early");
-    const own = value.subarray(0, bytes - at);
+    const octets = await readOctets(reader);
+    if (octets === null) throw new Error("The message of the store ends too early");
+    const own = octets.subarray(0, bytes - at);
     head.set(own, at);
     at += own.length;
-    left = value.subarray(own.length);
+    left = octets.subarray(own.length);
   }
-  const rest = new ReadableStream({
-    type: "bytes",
-    start: (controller) => {
-      if (left.length > 0) controller.enqueue(left as Uint8Array<ArrayBuffer>);
-    },
-    async pull(controller) {
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) {
-          controller.close();
-          controller.byobRequest?.respond(0);
-        } else if (value.length === 0) continue;
-        else controller.enqueue(value as Uint8Array<ArrayBuffer>);
-        return;
-      }
-    },
-    cancel: (reason) => reader.cancel(reason),
-  }) as ReadableStream<Uint8Array>;
+  const next = async (): Promise<Uint8Array | null> => {
+    if (left.length === 0) return readOctets(reader);
+    const first = left;
+    left = new Uint8Array(0);
+    return first;
+  };
+  const rest = byteStream(next, (reason) => reader.cancel(reason));
   return { json: JSON.parse(new TextDecoder().decode(head)) as unknown, rest };
 }

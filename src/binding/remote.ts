@@ -1,5 +1,5 @@
 /** The transport over HTTP, with any `fetch`: a program's own, or a binding's inside workerd. */
-import { JSON_BYTES, joined, split } from "./frames.ts";
+import { JSON_BYTES, joined, jsonBytesOf, split } from "./frames.ts";
 import type { RequestBody, StoreReply, StoreRequest, StoreTransport } from "./protocol.ts";
 
 export interface RemoteOptions {
@@ -9,33 +9,62 @@ export interface RemoteOptions {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Enough of a stranger's answer to tell what it is. */
+const SHOWN_CHARACTERS = 200;
+
 export function remoteTransport({ fetch, url, headers }: RemoteOptions): StoreTransport {
   const send = async (request: StoreRequest, octets: RequestBody | null): Promise<StoreReply> => {
-    const { bytes, body } = joined(request, octets);
-    const response = await fetch(url, {
-      method: "POST",
-      headers: {
-        ...headers,
-        [JSON_BYTES]: String(bytes),
-        "content-type": "application/octet-stream",
-      },
-      body: body as Uint8Array<ArrayBuffer>,
-      ...(body instanceof ReadableStream && { duplex: "half" }),
-    });
-    return readReply(response);
+    let broken: { readonly error: unknown } | null = null;
+    const { bytes, body } = joined(request, octets, (error) => (broken = { error }));
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: {
+          ...headers,
+          [JSON_BYTES]: String(bytes),
+          "content-type": "application/octet-stream",
+        },
+        body: body as Uint8Array<ArrayBuffer>,
+        ...(body instanceof ReadableStream && { duplex: "half" }),
+      });
+      return await readReply(response);
+    } catch (cause) {
+      throw troubleOf(broken, cause, url);
+    }
   };
   return { send };
 }
 
+/** A value that could not be read is its owner's trouble, and told as it was. */
+function troubleOf(
+  broken: { readonly error: unknown } | null,
+  cause: unknown,
+  url: string,
+): unknown {
+  if (broken !== null) return broken.error;
+  if (cause instanceof StrangeAnswer) return new Error(cause.message);
+  const why = (cause as Error).cause instanceof Error ? (cause as Error).cause : cause;
+  return new Error(`The store cannot be reached at ${url}: ${(why as Error).message}`, { cause });
+}
+
+class StrangeAnswer extends Error {}
+
 async function readReply(response: Response): Promise<StoreReply> {
-  const header = response.headers.get(JSON_BYTES);
-  if (header === null || response.body === null) {
-    const text = await response.text();
-    throw new Error(`The store cannot be reached: ${response.status} ${text.slice(0, 200)}`);
-  }
-  const { json, rest } = await split(response.body as ReadableStream<Uint8Array>, Number(header));
+  const bytes = jsonBytesOf(response.headers.get(JSON_BYTES));
+  if (bytes === null || response.body === null) throw await strangeAnswer(response);
+  const { json, rest } = await split(response.body as ReadableStream<Uint8Array>, bytes);
   const reply = json as StoreReply & { hasBody?: boolean };
   if (reply.ok && reply.hasBody === true) return { ok: true, result: reply.result, body: rest };
-  await rest.cancel();
+  await rest.getReader().read(); // To its end, so that the connection can be used again.
   return reply;
+}
+
+async function strangeAnswer(response: Response): Promise<StrangeAnswer> {
+  const id = response.headers.get("x-request-id");
+  if (response.status === 500 && id !== null) {
+    await response.body?.cancel();
+    return new StrangeAnswer(`internal error; reference = ${id}`);
+  }
+  const text = (await response.text()).slice(0, SHOWN_CHARACTERS);
+  return new StrangeAnswer(`This is no store: it answered ${response.status} ${text}`);
 }

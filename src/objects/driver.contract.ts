@@ -4,6 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { after, before, suite, test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { atMost } from "#kit/at-once.ts";
 import { randomId } from "#kit/random.ts";
 import type { BlobDriver } from "./driver.ts";
 import type { Body, ByteRange } from "./model.ts";
@@ -103,7 +104,7 @@ export function blobDriverContract(
     });
 
     test("many tiny chunks make one blob", async () => {
-      const bytes = randomBytes(100_003);
+      const bytes = randomBytes(20_003);
       const id = randomId();
       await driver.put(id, bodyOf(...Array.from(bytes, (_, i) => bytes.subarray(i, i + 1))));
       assert.ok((await readBlob(driver, id)).equals(bytes));
@@ -210,7 +211,8 @@ export function blobDriverContract(
     test("a list has every blob with the time of its writing", async () => {
       const started = Date.now();
       const bytes = randomBytes(5);
-      const ids = await Promise.all(Array.from({ length: MANY }, () => kept(bytes)));
+      const ids = Array.from({ length: MANY }, () => randomId());
+      await atMost(32, ids, (id) => driver.put(id, bodyOf(bytes)));
       const found = new Map<string, number>();
       for await (const { id, writtenAt } of driver.list()) {
         assert.ok(!found.has(id), "an id is listed twice");

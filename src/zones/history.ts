@@ -29,7 +29,7 @@ export async function packChanges(changes: readonly RecordChange[]): Promise<Uin
 
 /** The text of a large change is many megabytes: it is never whole, and others get their turn. */
 async function packInPieces(changes: readonly RecordChange[]): Promise<Uint8Array> {
-  const chunks = [Uint8Array.of(PACKED)];
+  const chunks: Uint8Array[] = [Uint8Array.of(PACKED)];
   await pipeline(jsonPieces(changes), createDeflateRaw(), async (packed: AsyncIterable<Buffer>) => {
     for await (const chunk of packed) chunks.push(chunk);
   });

@@ -53,11 +53,10 @@ export class S3Server implements AsyncDisposable {
       env: { PATH: process.env["PATH"] },
     });
     const lines = createInterface(this.#child.stdout!);
-    const [line] = (await Promise.race([once(lines, "line"), once(this.#child, "exit")])) as [
-      string,
-    ];
+    const ended = once(this.#child, "exit").then(() => ["it ended"]);
+    const [line] = (await Promise.race([once(lines, "line"), ended])) as [string];
+    if (!/^\d+$/.test(line)) throw new Error(`The S3 server did not start: ${line}.`);
     this.#port = Number(line);
-    if (!(this.#port > 0)) throw new Error(`The S3 server did not start: ${line}`);
   }
 
   async pause(): Promise<void> {

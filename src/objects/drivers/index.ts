@@ -28,6 +28,9 @@ const KEY_VARIABLES = ["SELVEDGE_BLOBS_", "AWS_"].map((prefix) => ({
   sessionToken: `${prefix}SESSION_TOKEN`,
 }));
 
+/** Longer than a service that is well takes for anything. */
+const S3_IDLE_MS = 30_000;
+
 /** They travel in headers. */
 const VISIBLE = /^[\x21-\x7e]{1,4096}$/;
 
@@ -40,6 +43,7 @@ const drivers: Readonly<Record<string, (options: BlobsOptions) => Promise<BlobDr
       now: Date.now,
       sleep,
       random: Math.random,
+      idleMs: S3_IDLE_MS,
     }),
 };
 

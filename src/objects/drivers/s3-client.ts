@@ -29,13 +29,13 @@ export interface S3ClientOptions {
   readonly sleep: (ms: number) => Promise<void>;
   /** From 0 to 1. */
   readonly random: () => number;
+  /** A connection on which nothing moves for this long is given up. */
+  readonly idleMs: number;
 }
 
 /** With the waits between them up to three seconds: a restart of the server, not an outage. */
 const ATTEMPTS = 5;
 const FIRST_WAIT_MS = 200;
-/** A connection on which nothing moves for this long is given up. */
-const IDLE_MS = 30_000;
 /** Readers that are slow to take their octets hold one each, so there must be room for the others. */
 const MAX_SOCKETS = 1_024;
 /** Several times a list of a thousand keys. */
@@ -75,7 +75,7 @@ export class S3Client implements Disposable {
     });
   }
 
-  /** Returns when the octets begin to come; see `octetsOf`. */
+  /** Returns when the octets begin to come; see below. */
   stream(request: S3Request): Promise<IncomingMessage> {
     return this.#persist(() => this.#once(request));
   }
@@ -105,7 +105,7 @@ export class S3Client implements Disposable {
   }
 
   #exchange({ method, key, query = {}, headers = {}, body }: S3Request): Promise<IncomingMessage> {
-    const { location, key: accessKey, now } = this.#options;
+    const { location, key: accessKey, now, idleMs } = this.#options;
     const { host, path } = addressOf(location, key);
     const signed = signRequest(
       {
@@ -127,31 +127,32 @@ export class S3Client implements Disposable {
         path: search === "" ? path : `${path}?${search}`,
         headers: length === null ? signed : { ...signed, "content-length": length },
       });
-      request.setTimeout(IDLE_MS, () => request.destroy(silence()));
+      request.setTimeout(idleMs, () => request.destroy(silence(idleMs)));
       request.on("response", resolve);
       request.on("error", reject);
       request.end(body?.bytes);
     });
   }
 
+  /** The octets of an answer. Gives up when none come, but not on a consumer that is slow to take them. */
+  async *octetsOf(answer: IncomingMessage): AsyncIterable<Uint8Array> {
+    const { idleMs } = this.#options;
+    answer.socket.setTimeout(0);
+    const octets = answer[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+    try {
+      for (;;) {
+        const timer = setTimeout(() => answer.destroy(silence(idleMs)), idleMs);
+        const next = await octets.next().finally(() => clearTimeout(timer));
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      answer.destroy();
+    }
+  }
+
   [Symbol.dispose](): void {
     this.#agent.destroy();
-  }
-}
-
-/** The octets of an answer as they come; gives up when none come, but not on a consumer that is slow. */
-export async function* octetsOf(answer: IncomingMessage): AsyncIterable<Uint8Array> {
-  answer.socket.setTimeout(0);
-  const octets = answer[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-  try {
-    for (;;) {
-      const timer = setTimeout(() => answer.destroy(silence()), IDLE_MS);
-      const next = await octets.next().finally(() => clearTimeout(timer));
-      if (next.done === true) return;
-      yield next.value;
-    }
-  } finally {
-    answer.destroy();
   }
 }
 
@@ -175,6 +176,6 @@ function documentOf(text: string): XmlElement {
   }
 }
 
-function silence(): Error {
-  return Object.assign(new Error(`nothing came for ${IDLE_MS / 1000} s`), { code: "ETIMEDOUT" });
+function silence(ms: number): Error {
+  return Object.assign(new Error(`nothing came for ${ms} ms`), { code: "ETIMEDOUT" });
 }

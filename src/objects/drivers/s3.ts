@@ -9,7 +9,7 @@ import { childText, type XmlElement } from "#kit/xml.ts";
 import type { BlobDriver, OpenBlob } from "../driver.ts";
 import type { Body, ByteRange } from "../model.ts";
 import { assertBlobId, isBlobId } from "./blob-id.ts";
-import { octetsOf, S3Client, type S3ClientOptions } from "./s3-client.ts";
+import { S3Client, type S3ClientOptions } from "./s3-client.ts";
 import { isMissing, mayPass, S3Fault, storeFault, whyOf } from "./s3-fault.ts";
 import { upload } from "./s3-upload.ts";
 
@@ -68,7 +68,7 @@ class S3Blobs implements BlobDriver {
     for (let inVain = 0; at < end; inVain++) {
       const answer = await this.#request(key, at, end);
       try {
-        for await (const chunk of octetsOf(answer)) {
+        for await (const chunk of this.#client.octetsOf(answer)) {
           const some = chunk.subarray(0, end - at); // Some answer with more than was asked for.
           if (some.length === 0) break;
           at += some.length;

@@ -1,0 +1,70 @@
+/** A request's body as the door reads it: its JSON first, then its octets as they come. */
+import type { IncomingMessage } from "node:http";
+import { BodyCutShort } from "#http";
+import type { Body } from "#objects";
+
+export class RequestFrames {
+  readonly #chunks: AsyncIterator<Buffer>;
+  #left: Uint8Array | null = null;
+  #isOver = false;
+
+  constructor(request: IncomingMessage) {
+    // Who leaves early still answers, so the connection must outlive that.
+    this.#chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+  }
+
+  /** Whether all of the body was read. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** The first octets, as many as asked for; null when there are fewer. */
+  async head(octets: number): Promise<Buffer | null> {
+    const head: Uint8Array[] = [];
+    for (let missing = octets; missing > 0;) {
+      const chunk = await this.#next();
+      if (chunk === null) return null;
+      head.push(chunk.subarray(0, missing));
+      if (chunk.length > missing) this.#left = chunk.subarray(missing);
+      missing -= Math.min(missing, chunk.length);
+    }
+    return Buffer.concat(head);
+  }
+
+  /** Whether nothing follows. */
+  async isEnd(): Promise<boolean> {
+    this.#left ??= await this.#next();
+    return this.#left === null;
+  }
+
+  /** What follows. Whoever leaves it early leaves the rest unread. */
+  octets(): Body {
+    return {
+      [Symbol.asyncIterator]: () => ({
+        next: async () => {
+          const value = await this.#next();
+          return value === null ? { done: true, value: undefined } : { done: false, value };
+        },
+        return: async () => {
+          await this.#chunks.return?.();
+          return { done: true, value: undefined };
+        },
+      }),
+    };
+  }
+
+  async #next(): Promise<Uint8Array | null> {
+    const left = this.#left;
+    this.#left = null;
+    if (left !== null) return left;
+    if (this.#isOver) return null;
+    try {
+      const { done, value } = await this.#chunks.next();
+      if (done !== true) return value;
+      this.#isOver = true;
+      return null;
+    } catch (cause) {
+      throw new BodyCutShort("The request broke off", { cause });
+    }
+  }
+}

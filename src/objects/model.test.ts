@@ -1,0 +1,377 @@
+/**
+ * Random sequences of operations, each result compared with that of a store as simple as can be. Long:
+ * `SELVEDGE_TEST_RUNS=3000 npm test -- src/objects/model.test.ts`.
+ */
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test } from "node:test";
+import fc from "fast-check";
+import { memoryDriver } from "./drivers/memory.ts";
+import { ObjectFault } from "./fault.ts";
+import { ModelFault, ModelStore, type Told } from "./model-store.contract.ts";
+import type { Body, Bucket, Conditions, ObjectInfo, PutOptions, UploadedPart } from "./model.ts";
+import { ObjectStore } from "./object-store.ts";
+import { ACCOUNT, blobIds, inPieces, onBothEngines, read, smallLimits } from "./store.contract.ts";
+
+const RUNS = Number(process.env["SELVEDGE_TEST_RUNS"] ?? 60);
+const MINUTES = 60_000;
+
+const keys = ["", "a", "a/", "a/b", "a/b/c", "a//", "b", "é", "\u{1F600}", "\0", "a\0"];
+const key = fc.oneof(
+  { weight: 20, arbitrary: fc.constantFrom(...keys) },
+  { weight: 1, arbitrary: fc.constantFrom("x".repeat(1025), "\uD800") },
+);
+const octets = fc
+  .tuple(fc.constantFrom(0, 1, 8, 9, 10, 10, 10, 20, 100), fc.nat(3))
+  .map(([length, fill]) => Buffer.alloc(length, "wxyz"[fill]));
+const write = fc.record(
+  {
+    http: fc.record({ contentType: fc.string() }, { requiredKeys: [] }),
+    custom: fc.dictionary(fc.string({ maxLength: 3 }), fc.string(), { maxKeys: 2 }),
+    storageClass: fc.constantFrom("Standard" as const, "InfrequentAccess" as const),
+  },
+  { requiredKeys: [] },
+);
+/** Tags are those of values that may be there. */
+const pattern = fc.oneof(
+  octets.map((value) => ({ type: "strong" as const, value: md5(value) })),
+  octets.map((value) => ({ type: "weak" as const, value: md5(value) })),
+  fc.constant({ type: "wildcard" as const }),
+);
+const patterns = fc.array(pattern, { minLength: 1, maxLength: 4 });
+const ago = fc.constantFrom(-1000, -1, 0, 1, 500, 1000, 100_000);
+/** Dates are told as distances from the clock. */
+const conditions = fc.record(
+  {
+    etagMatches: patterns,
+    etagDoesNotMatch: patterns,
+    uploadedBefore: ago,
+    uploadedAfter: ago,
+    secondsGranularity: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
+const count = fc.constantFrom(0, 1, 5, 9, 10, 1000);
+const range = fc.oneof(
+  fc.record({ offset: count, length: count }, { requiredKeys: [] }),
+  fc.record({ suffix: count }),
+);
+const listed = fc.record(
+  {
+    prefix: fc.constantFrom("", "a", "a/", "a//", "b", "zz"),
+    delimiter: fc.constantFrom("", "/", "//", "b", "\0", "é"),
+    startAfter: fc.constantFrom("", "a", "a/b", "aa", "b"),
+    limit: fc.integer({ min: 1, max: 4 }),
+  },
+  { requiredKeys: ["limit"] },
+);
+const upload = fc.nat(3);
+const number = fc.constantFrom(1, 1, 2, 2, 3, 10_000, 0, 10_001);
+
+const operation = fc.oneof(
+  fc.record({ op: fc.constant("head" as const), key }),
+  fc.record({
+    op: fc.constant("get" as const),
+    key,
+    conditions: fc.option(conditions, { nil: undefined }),
+    range: fc.option(range, { nil: undefined }),
+  }),
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      op: fc.constant("put" as const),
+      key,
+      octets,
+      write,
+      conditions: fc.option(conditions, { nil: undefined }),
+      checksum: fc.constantFrom(null, null, "md5" as const, "sha256" as const, "wrong" as const),
+      size: fc.constantFrom(null, null, 0, 10),
+      inPieces: fc.boolean(),
+    }),
+  },
+  fc.record({ op: fc.constant("delete" as const), keys: fc.array(key, { maxLength: 3 }) }),
+  fc.record({ op: fc.constant("list" as const), options: listed }),
+  fc.record({ op: fc.constant("createUpload" as const), key, write }),
+  {
+    weight: 4,
+    arbitrary: fc.record({ op: fc.constant("uploadPart" as const), upload, number, octets }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      op: fc.constant("complete" as const),
+      upload,
+      numbers: fc.array(number, { maxLength: 3 }),
+      isWrong: fc.constantFrom(false, false, false, true),
+      evenParts: fc.boolean(),
+    }),
+  },
+  fc.record({ op: fc.constant("abort" as const), upload, key: fc.option(key, { nil: null }) }),
+  fc.record({ op: fc.constant("open" as const), key }),
+  fc.record({ op: fc.constant("sweep" as const) }),
+  fc.record({
+    op: fc.constant("wait" as const),
+    ms: fc.constantFrom(1, 999, 1000, 3_600_000, 3 * 86_400_000),
+  }),
+);
+type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
+
+onBothEngines("a store and its model", (db) => {
+  let made = 0;
+
+  test("tell the same of any sequence of operations", { timeout: 30 * MINUTES }, async () => {
+    const property = fc.asyncProperty(
+      fc.array(operation, { minLength: 1, maxLength: 60, size: "max" }),
+      async (operations) => {
+        const model = new ModelStore();
+        model.clock = 1_700_000_000_000;
+        const now = () => model.clock;
+        await using blobs = memoryDriver(now);
+        const store = new ObjectStore({ db: db(), blobs, now, limits: smallLimits });
+        const bucket = await store.createBucket(ACCOUNT, `model-${++made}`);
+        const pair = new Pair(store, bucket, model);
+        for (const one of operations) await pair.compare(one);
+        await pair.readTheOpened();
+        await pair.compareAll();
+        await store.delete(bucket, keys);
+        // Once for uploads to lapse, once for what they held. There are no orphans to look for.
+        for (let sweeps = 0; sweeps < 2; sweeps++) {
+          model.clock += 15 * 86_400_000;
+          await store.sweep({ orphans: false });
+        }
+        assert.deepEqual(await blobIds(blobs), []);
+        await store.deleteBucket(bucket.name);
+      },
+    );
+    await fc.assert(property, { numRuns: RUNS });
+  });
+});
+
+/** A store and its model, and the handles that only the store has. */
+class Pair {
+  readonly #store: ObjectStore;
+  readonly #bucket: Bucket;
+  readonly #model: ModelStore;
+  readonly #uploadIds: string[] = [];
+  readonly #versions = new Set<string>();
+  /** Bodies that were opened and are read at the end. */
+  readonly #opened: { readonly body: Body | Uint8Array; readonly octets: string }[] = [];
+
+  constructor(store: ObjectStore, bucket: Bucket, model: ModelStore) {
+    this.#store = store;
+    this.#bucket = bucket;
+    this.#model = model;
+  }
+
+  async compare(operation: Operation): Promise<void> {
+    const [actual, expected] = [this.#real(operation), this.#modelled(operation)];
+    assert.deepEqual(await outcomeOf(() => actual), await outcomeOf(expected));
+  }
+
+  #modelled(one: Operation): () => unknown {
+    const model = this.#model;
+    switch (one.op) {
+      case "head":
+        return () => model.head(one.key);
+      case "get":
+        return () => model.get(one.key, this.#dated(one.conditions), one.range);
+      case "put":
+        return () => model.put(one.key, one.octets, this.#putOptions(one));
+      case "delete":
+        return () => model.delete(one.keys);
+      case "list":
+        return () => model.list(one.options);
+      case "createUpload":
+        return () => model.createUpload(one.key, one.write);
+      case "uploadPart":
+        return () => model.uploadPart(one.upload, this.#keyOf(one.upload), one.number, one.octets);
+      case "complete":
+        return () =>
+          model.complete(one.upload, this.#keyOf(one.upload), this.#named(one), one.evenParts);
+      case "abort":
+        return () => model.abort(one.upload, one.key ?? this.#keyOf(one.upload));
+      case "open":
+      case "sweep":
+        return () => undefined;
+      case "wait":
+        return () => void (model.clock += one.ms);
+    }
+  }
+
+  async #real(one: Operation): Promise<unknown> {
+    const [store, bucket] = [this.#store, this.#bucket];
+    switch (one.op) {
+      case "head":
+        return this.#told(await store.head(bucket, one.key));
+      case "get":
+        return this.#get(one);
+      case "put": {
+        const body = one.inPieces ? piecesOf(one.octets) : one.octets;
+        return this.#toldNew(await store.put(bucket, one.key, body, this.#putOptions(one)));
+      }
+      case "delete":
+        return store.delete(bucket, one.keys);
+      case "list":
+        return this.#list(one.options);
+      case "createUpload":
+        this.#uploadIds.push((await store.createUpload(bucket, one.key, one.write)).uploadId);
+        return undefined;
+      case "uploadPart": {
+        const [key, id] = [this.#keyOf(one.upload), this.#idOf(one.upload)];
+        return store.uploadPart(bucket, key, id, one.number, one.octets);
+      }
+      case "complete": {
+        const [key, id] = [this.#keyOf(one.upload), this.#idOf(one.upload)];
+        const { evenParts } = one;
+        return this.#toldNew(
+          await store.completeUpload(bucket, key, id, this.#named(one), { evenParts }),
+        );
+      }
+      case "abort":
+        return store.abortUpload(
+          bucket,
+          one.key ?? this.#keyOf(one.upload),
+          this.#idOf(one.upload),
+        );
+      case "open":
+        return this.#open(one.key);
+      case "sweep":
+        return void (await store.sweep());
+      case "wait":
+        return undefined;
+    }
+  }
+
+  async #get(one: Extract<Operation, { op: "get" }>): Promise<unknown> {
+    const conditions = this.#dated(one.conditions);
+    const got = await this.#store.get(this.#bucket, one.key, {
+      ...(conditions && { conditions }),
+      ...(one.range && { range: one.range }),
+    });
+    if (got.kind === "missing") return got;
+    const object = this.#told(got.object);
+    if (got.kind === "condition-failed") return { kind: got.kind, object };
+    const octets = (await read(got.body)).toString("hex");
+    return { kind: got.kind, object, range: got.range, octets };
+  }
+
+  async #list(options: Extract<Operation, { op: "list" }>["options"]): Promise<unknown> {
+    const entries: (Told | string)[] = [];
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const at = cursor === undefined ? {} : { cursor };
+      const page = await this.#store.list(this.#bucket, { ...options, ...at });
+      const all = [...page.prefixes, ...page.objects.map((object) => this.#told(object)!)];
+      assert.equal(page.cursor !== null && all.length !== options.limit, false);
+      entries.push(...all.sort((a, b) => Buffer.compare(nameOf(a), nameOf(b))));
+      cursor = page.cursor;
+    }
+    return entries;
+  }
+
+  async #open(key: string): Promise<void> {
+    if (!this.#model.objects.has(key)) return;
+    const got = await this.#store.get(this.#bucket, key);
+    assert.equal(got.kind, "found");
+    const octets = this.#model.objects.get(key)!.octets.toString("hex");
+    this.#opened.push({ body: got.body, octets });
+  }
+
+  /** What was opened is as it was then, whatever has happened since. */
+  async readTheOpened(): Promise<void> {
+    for (const { body, octets } of this.#opened) {
+      assert.equal((await read(body)).toString("hex"), octets);
+    }
+  }
+
+  async compareAll(): Promise<void> {
+    await this.compare({ op: "list", options: { limit: 4 } });
+    for (const key of keys) {
+      await this.compare({ op: "get", key, conditions: undefined, range: undefined });
+    }
+  }
+
+  #keyOf(upload: number): string {
+    return this.#model.uploads[upload]?.key ?? "no upload";
+  }
+
+  #idOf(upload: number): string {
+    return this.#uploadIds[upload] ?? "0".repeat(32);
+  }
+
+  #named(one: Extract<Operation, { op: "complete" }>): UploadedPart[] {
+    const parts = this.#model.uploads[one.upload]?.parts;
+    return one.numbers.map((partNumber) => {
+      const etag = one.isWrong ? "wrong" : md5(parts?.get(partNumber) ?? Buffer.alloc(0));
+      return { partNumber, etag };
+    });
+  }
+
+  #putOptions(one: Extract<Operation, { op: "put" }>): PutOptions {
+    const { write, checksum, size } = one;
+    const conditions = this.#dated(one.conditions);
+    const algorithm = checksum === "wrong" ? "sha1" : checksum;
+    const value =
+      checksum === "wrong"
+        ? "00"
+        : createHash(algorithm ?? "md5")
+            .update(one.octets)
+            .digest("hex");
+    return {
+      ...write,
+      ...(conditions && { conditions }),
+      ...(algorithm && { checksum: { algorithm, value } }),
+      ...(size !== null && { size }),
+    };
+  }
+
+  #dated(conditions: Conditions | undefined): Conditions | undefined {
+    if (conditions === undefined) return undefined;
+    const { uploadedBefore, uploadedAfter } = conditions;
+    return {
+      ...conditions,
+      ...(uploadedBefore !== undefined && { uploadedBefore: this.#model.clock - uploadedBefore }),
+      ...(uploadedAfter !== undefined && { uploadedAfter: this.#model.clock - uploadedAfter }),
+    };
+  }
+
+  #told(object: ObjectInfo | null): Told | null {
+    if (object === null) return null;
+    const { version, ...told } = object;
+    assert.ok(this.#versions.has(version), "a version that no write gave");
+    return told;
+  }
+
+  #toldNew(object: ObjectInfo | null): Told | null {
+    if (object === null) return null;
+    assert.match(object.version, /^[0-9a-f]{32}$/);
+    assert.ok(!this.#versions.has(object.version), "a version given twice");
+    this.#versions.add(object.version);
+    return this.#told(object);
+  }
+}
+
+function nameOf(entry: Told | string): Buffer {
+  return Buffer.from(typeof entry === "string" ? entry : entry.key);
+}
+
+function md5(octets: Buffer): string {
+  return createHash("md5").update(octets).digest("hex");
+}
+
+function piecesOf(octets: Buffer): Body {
+  return inPieces(
+    ...Array.from({ length: Math.ceil(octets.length / 7) }, (_, i) =>
+      octets.subarray(i * 7, i * 7 + 7),
+    ),
+  );
+}
+
+async function outcomeOf(work: () => unknown): Promise<unknown> {
+  try {
+    // As plain data: dictionaries of fast-check have no prototype.
+    return JSON.parse(JSON.stringify({ value: await work() })) as unknown;
+  } catch (error) {
+    if (error instanceof ObjectFault || error instanceof ModelFault) return { fault: error.kind };
+    throw error;
+  }
+}
