@@ -3,6 +3,7 @@ import { recordType } from "#dns";
 import { dataOf, typeOf, type Zone, type ZoneRecord, zoneSettingOf } from "#zones";
 import { TYPE } from "../codes.ts";
 import { NAME, ZONE } from "./layout.ts";
+import { QUICK, quickRdata } from "./quick-rdata.ts";
 import type { SetRecord } from "./rrset.ts";
 
 /** What the compiler reads of a record. */
@@ -26,22 +27,10 @@ const AUTOMATIC_TTL_SECONDS = 300;
 
 export function served(record: ServedRecord): SetRecord {
   const ttl = record.ttl === AUTOMATIC ? AUTOMATIC_TTL_SECONDS : record.ttl;
-  if (record.type === "A") return { type: TYPE.A, ttl, rdata: quad(record.content) };
+  const rdata = quickRdata(record);
+  if (rdata !== null) return { type: QUICK[record.type]!, ttl, rdata };
   const type = typeOf(record as ZoneRecord);
   return { type: type.code, ttl, rdata: type.encode(dataOf(record as ZoneRecord)) };
-}
-
-/** The octets of an IPv4 address that was checked when it came in. */
-function quad(text: string): Uint8Array {
-  const octets = new Uint8Array(4);
-  let [at, value] = [0, 0];
-  for (let i = 0; i < text.length; i++) {
-    const digit = text.charCodeAt(i) - 0x30;
-    if (digit >= 0) value = value * 10 + digit;
-    else [octets[at++], value] = [value, 0];
-  }
-  octets[at] = value;
-  return octets;
 }
 
 /** The flags of a name with these records. */

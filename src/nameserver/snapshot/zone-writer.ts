@@ -105,7 +105,9 @@ export class ZoneWriter {
 
   /** Whether the name is the zone's, or lies below it. */
   holds(name: string): boolean {
-    return name === this.zone.name || name.endsWith(`.${this.zone.name}`);
+    const zone = this.zone.name;
+    if (!name.endsWith(zone)) return false;
+    return name.length === zone.length || name[name.length - zone.length - 1] === ".";
   }
 
   /** Sets what stands at a name: text without its last dot, lower case, at or below the apex. */
