@@ -38,11 +38,12 @@ export function splitString(octets: Uint8Array): Uint8Array[] {
 
 /** Reads `content`: strings in quotes, or text without any quotes, which is taken as it stands. */
 export function acceptText(content: string): TextData {
-  if (content.trim() === "") throw new RecordFault("bad-text", "content", "The text is empty");
-  // An empty string in quotes is meant: zone files have it.
   const strings = content.includes('"')
     ? quotedStrings(content).flatMap(splitString)
     : splitString(Buffer.from(content.trim(), "utf8"));
+  if (strings.every((string) => string.length === 0)) {
+    throw new RecordFault("bad-text", "content", "The text is empty");
+  }
   return { strings };
 }
 

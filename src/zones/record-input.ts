@@ -45,6 +45,8 @@ export function newRecord(
     throw new ZoneFault("bad-name", "name is a required field.", "/name");
   const data = fields.data ?? type.api.accept(fields.input);
   const { content, priority = null } = type.api.show(data);
+  // A zone file may hold an empty text, which the API takes from nobody.
+  if (fields.data !== undefined && type.wireType === "TXT") type.api.accept({ content });
   const record: ZoneRecord = {
     id: identity.id,
     createdAt: identity.createdAt,

@@ -234,6 +234,14 @@ suite("comments and tags", () => {
     assert.deepEqual([record.comment, record.tags], [most.comment, most.tags]);
   });
 
+  test("are not taken from a zone file when the API would not take them", async () => {
+    const zone = await TestZone.make(server);
+    const answer = await zone.import(`a 60 IN A 192.0.2.1\nempty 60 IN TXT ""\n`);
+    assert.equal(answer.status, 400);
+    assert.match(JSON.stringify(answer), /line 2: The text is empty/);
+    assert.deepEqual(await zone.all(), []);
+  });
+
   test("come back from an export whatever they hold", async () => {
     const zone = await TestZone.make(server);
     const characters = "\t \u0001 \u001b \u007f \u0085 \u2028 \v \f \u202e \u{10ffff}".split(" ");
