@@ -3,7 +3,8 @@ import { api } from "./api.ts";
 import { dns } from "./dns.ts";
 import { idle } from "./idle.ts";
 import { runBenches } from "./kit/command.ts";
+import { objects } from "./objects.ts";
 import { records } from "./records.ts";
 import { start } from "./start.ts";
 
-await runBenches([start, idle, api, records, dns]);
+await runBenches([start, idle, api, records, dns, objects]);

@@ -23,11 +23,15 @@ const manifest = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as Reco
 writeFileSync(`${DIST}/package.json`, `${JSON.stringify(published(manifest), null, 2)}\n`);
 console.log("Built dist/; publish it with: npm publish dist");
 
-/** The manifest without what only a checkout needs, its imports pointed at JavaScript. */
+/** The manifest without what only a checkout needs, its imports and exports pointed at JavaScript. */
 function published(checkout: Record<string, unknown>): object {
   const kept = Object.entries(checkout).filter(
     ([name]) => name !== "scripts" && name !== "devDependencies",
   );
   const imports = { "#kit/*.ts": "./src/kit/*.js", "#*": "./src/*/index.js" };
-  return { ...Object.fromEntries(kept), imports };
+  const exports = {
+    "./store": { types: "./src/store.d.ts", default: "./src/store.js" },
+    "./package.json": "./package.json",
+  };
+  return { ...Object.fromEntries(kept), imports, exports };
 }

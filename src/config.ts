@@ -193,8 +193,14 @@ function firstCredentialsOf(environment: ConfigSources["environment"]): Partial<
 
 /** Read by client commands and by the parts that need them, or made for other uses; none is a mistake. */
 const otherVariables = [
-  ...["CONFIG", "SECRET_KEY", "EMAIL", "KEY", "TOKEN"],
-  ...["BLOBS_ACCESS_KEY_ID", "BLOBS_SECRET_ACCESS_KEY", "BLOBS_SESSION_TOKEN"],
+  "CONFIG",
+  "SECRET_KEY",
+  "EMAIL",
+  "KEY",
+  "TOKEN",
+  "BLOBS_ACCESS_KEY_ID",
+  "BLOBS_SECRET_ACCESS_KEY",
+  "BLOBS_SESSION_TOKEN",
 ].map((name) => PREFIX + name);
 
 /**

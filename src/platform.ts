@@ -1,30 +1,22 @@
 /** Builds every part from the config and starts it. */
 import { hkdfSync } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { isIP } from "node:net";
-import {
-  Accounts,
-  accountMigrations,
-  Authenticator,
-  bootstrap,
-  openSealKey,
-  Recent,
-  Tokens,
-} from "#accounts";
-import { apiDoor } from "#api";
-import { migrate, openDatabase } from "#db";
+import { Accounts, Authenticator, Recent, Tokens } from "#accounts";
+import { apiDoor, identifier } from "#api";
+import { apiAccess, storeDoor } from "#binding";
+import type { Database } from "#db";
 import { listenHttp } from "#http";
 import { type HostPort, printHostPort } from "#kit/address.ts";
 import { ranges } from "#kit/cidr.ts";
-import { lockFolder } from "#kit/folder-lock.ts";
 import type { Log } from "#kit/log.ts";
 import { Metrics } from "#kit/metrics.ts";
 import { addProcessMetrics } from "#kit/process-metrics.ts";
-import { randomId } from "#kit/random.ts";
 import { WindowLimit } from "#kit/window-limit.ts";
 import { dohHandler, type Nameserver, startNameserver } from "#nameserver";
-import { Records, zoneMigrations, Zones } from "#zones";
+import { ObjectStore, openBlobs } from "#objects";
+import { Records, Zones } from "#zones";
 import type { Config } from "./config.ts";
+import { openGround } from "./ground.ts";
 
 export interface Platform extends AsyncDisposable {
   /** Where each door listens, as the ready line shows it. */
@@ -51,31 +43,14 @@ export async function startPlatform(
   const metrics = new Metrics();
   addProcessMetrics(metrics);
 
-  await makeDataFolder(config.dataDir);
-  started.use(
-    lockFolder(
-      config.dataDir,
-      `Cannot use ${config.dataDir} (--data): another Selvedge is running on it.`,
-    ),
-  );
-  const db = started.use(
-    await openDatabase({
-      url: config.databaseUrl,
-      dataDir: config.dataDir,
+  const { db, sealKey, migrated, credentialsPath } = started.use(
+    await openGround({
+      ...config,
+      now,
       onError: (cause) => log.warn("database connection lost", { cause }),
     }),
   );
-  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-  const applied = await migrate(db, [...accountMigrations, ...zoneMigrations], {
-    holder: randomId(),
-    now,
-    sleep,
-  });
-  if (applied > 0) log.info("database migrated", { steps: applied, engine: db.engine });
-
-  const sealKey = await openSealKey(db, config.dataDir, config.secretKey);
-  const wishes = config.firstCredentials;
-  const credentialsPath = await bootstrap(db, { dataDir: config.dataDir, sealKey, now, wishes });
+  if (migrated > 0) log.info("database migrated", { steps: migrated, engine: db.engine });
   if (credentialsPath !== null) onFirstStart(credentialsPath);
   const recent = new Recent(now);
   const accounts = new Accounts(db, recent, now);
@@ -99,6 +74,8 @@ export async function startPlatform(
     platform: ranges([...config.platformNetworks, ...edgeAddresses(config)]),
     nameservers: config.nameservers,
   });
+
+  const objects = await openObjects(config, { db, log, now }, started);
 
   const doors: Record<string, string> = {};
   const nameserver = await startDns(config, { zones, records, sealKey, log, metrics, now });
@@ -128,6 +105,7 @@ export async function startPlatform(
             authenticator,
             zones,
             records,
+            objects,
             nameservers: config.nameservers,
             now,
           },
@@ -139,6 +117,14 @@ export async function startPlatform(
           requestLimit: limitOf(config.requests),
           checkReady: () => db.ping(),
           dnsQuery: nameserver && dohHandler({ respond: nameserver.respond, trustedProxies }),
+          store: storeDoor({
+            store: objects,
+            authorize: apiAccess({
+              identify: identifier(authenticator, trustedProxies),
+              accounts,
+              store: objects,
+            }),
+          }),
         }),
         onTurnedAway: () => turnedAway.count(),
       }),
@@ -188,12 +174,17 @@ async function startDns(
   });
 }
 
-async function makeDataFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw new Error(`Cannot use ${path} (--data): ${(cause as Error).message}.`, { cause });
-  }
+async function openObjects(
+  { blobsUrl, dataDir }: Config,
+  { db, log, now }: { readonly db: Database; readonly log: Log; readonly now: () => number },
+  started: AsyncDisposableStack,
+): Promise<ObjectStore> {
+  const environment = process.env;
+  const blobs = started.use(await openBlobs({ url: blobsUrl, dataDir, environment }));
+  const objects = started.use(new ObjectStore({ db, blobs, now }));
+  const sweeps = log.with({ part: "objects" });
+  objects.startSweeping({ onError: (cause) => sweeps.warn("sweep failed", { cause }) });
+  return objects;
 }
 
 function limitOf({

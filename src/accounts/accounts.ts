@@ -80,6 +80,13 @@ export class Accounts {
     return account;
   }
 
+  /** The one that the first start has made. */
+  async first(): Promise<Account> {
+    const account = await this.#db.first(rows.firstAccount({}));
+    if (account === null) throw new Error("The database has no account");
+    return account;
+  }
+
   /** The accounts that the identity has anything to do with, by name. */
   async accountsOf(identity: Identity): Promise<Account[]> {
     if (identity.kind === "user")

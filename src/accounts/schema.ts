@@ -124,6 +124,10 @@ export const accountById = statement({
   takes: { id: text },
   gives: account,
 });
+export const firstAccount = statement({
+  sql: `SELECT ${ACCOUNT} FROM accounts ORDER BY created_at, id LIMIT 1`,
+  gives: account,
+});
 export const accountsOfUser = statement({
   sql: `SELECT a.id, a.name, a.type, a.settings, a.created_at, m.id, m.created_at
         FROM memberships m JOIN accounts a ON a.id = m.account_id

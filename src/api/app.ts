@@ -20,12 +20,15 @@ import { type ApiCall, perform, type PerformOptions } from "./perform.ts";
 export interface ApiOptions extends HealthOptions, PerformOptions {
   /** DNS over HTTPS, which shares this listener; null without a nameserver. */
   readonly dnsQuery: Handler | null;
+  /** The object store for programs elsewhere. */
+  readonly store: Handler;
 }
 
 type Handler = (call: ApiCall) => Reply | Promise<Reply>;
 
 const BASE = "/client/v4";
 const DNS_QUERY = "/dns-query";
+const STORE = "/store/v1/:bucket";
 const JSON_TYPE = "application/json";
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -55,7 +58,7 @@ export function apiDoor(options: ApiOptions): ApiDoor {
         headers: null,
       };
       const reply = await answer(call, match, requestId, log);
-      sendReply(response, reply, requestId, call.headers);
+      await sendReply(response, reply, requestId, call.headers);
       observe(call, match?.path ?? "none", reply, requestId, performance.now() - began);
     } catch (cause) {
       log.error("answer failed", { request_id: requestId, cause });
@@ -79,6 +82,7 @@ function routes(options: ApiOptions): Router<Handler> {
   if (options.dnsQuery !== null) {
     for (const method of ["GET", "POST"]) router.add(method, DNS_QUERY, options.dnsQuery);
   }
+  router.add("POST", STORE, options.store);
   const description = JSON.stringify(describeApi(endpoints, BASE));
   router.add("GET", `${BASE}/openapi.json`, () => ({
     status: 200,

@@ -1,6 +1,8 @@
 /** The form in which an endpoint is declared. Router, checks and the reference page read it. */
+import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { Accounts, Authenticator, Credentials, Identity, Permission, Tokens } from "#accounts";
+import type { ObjectStore } from "#objects";
 import type { Records, Zone, Zones } from "#zones";
 
 /** The cores that handlers call. */
@@ -10,6 +12,7 @@ export interface ApiParts {
   readonly authenticator: Authenticator;
   readonly zones: Zones;
   readonly records: Records;
+  readonly objects: ObjectStore;
   /** The names of the platform's servers, which every zone is given. */
   readonly nameservers: readonly string[];
   readonly now: () => number;
@@ -27,6 +30,7 @@ export interface EndpointInput<Path extends string, Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly identity: Identity;
+  readonly headers: IncomingHttpHeaders;
   /** The zone that the path names. */
   readonly zone: Path extends `${string}:zone_id${string}` ? Zone : null;
 }

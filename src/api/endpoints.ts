@@ -3,6 +3,11 @@ import { createAccount } from "./accounts/create.ts";
 import { editAccount } from "./accounts/edit.ts";
 import { getAccount } from "./accounts/get.ts";
 import { listAccounts } from "./accounts/list.ts";
+import { createBucket } from "./buckets/create.ts";
+import { editBucket } from "./buckets/edit.ts";
+import { getBucket } from "./buckets/get.ts";
+import { listBuckets } from "./buckets/list.ts";
+import { removeBucket } from "./buckets/remove.ts";
 import { batchRecords } from "./dns-records/batch.ts";
 import { createRecord } from "./dns-records/create.ts";
 import { editRecord } from "./dns-records/edit.ts";
@@ -90,4 +95,10 @@ export const endpoints: readonly Endpoint[] = [
   overwriteRecord,
   editRecord,
   removeRecord,
+
+  ...listBuckets,
+  ...createBucket,
+  ...getBucket,
+  ...editBucket,
+  ...removeBucket,
 ];

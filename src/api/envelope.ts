@@ -17,18 +17,25 @@ export interface ResultInfo {
   readonly total_pages: number;
 }
 
+/** How a list is gone on with that has no numbers of pages. */
+export interface CursorInfo {
+  /** There only when something remains. */
+  readonly cursor?: string;
+  readonly per_page: number;
+}
+
 /** A result with more to say than itself. */
 export class Answer {
   readonly result: unknown;
   readonly messages: readonly ApiMessage[];
-  readonly resultInfo: ResultInfo | null;
+  readonly resultInfo: ResultInfo | CursorInfo | null;
   /** Keys that stand beside the result. */
   readonly beside: Readonly<Record<string, unknown>>;
   constructor(
     result: unknown,
     more: {
       messages?: readonly ApiMessage[];
-      resultInfo?: ResultInfo;
+      resultInfo?: ResultInfo | CursorInfo;
       beside?: Readonly<Record<string, unknown>>;
     } = {},
   ) {

@@ -4,6 +4,7 @@ import { DatabaseFault } from "#db";
 import { NameFault, RecordFault, type RecordFaultKind } from "#dns";
 import { BodyCutShort, BodyTooLarge, type RejectedRequest } from "#http";
 import { JsonFault, type JsonFaultKind } from "#kit/json-input.ts";
+import { ObjectFault, type ObjectFaultKind } from "#objects";
 import { ZoneFault, type ZoneFaultKind } from "#zones";
 import type { ApiMessage } from "./envelope.ts";
 
@@ -120,6 +121,25 @@ const recordWordings = {
   "bad-type": { status: 400, code: 9001 },
 } as const satisfies Record<RecordFaultKind, Wording>;
 
+/** No 409, which the original has for what exists and for what is not empty: clients repeat it. */
+const objectWordings = {
+  "no-such-bucket": { status: 404, code: 10_006, message: "The specified bucket does not exist." },
+  "bad-bucket-name": { status: 400, code: 10_005 },
+  "bucket-exists": {
+    status: 400,
+    code: 10_004,
+    message: "The bucket you tried to create already exists, and you own it.",
+  },
+  "bucket-not-empty": {
+    status: 400,
+    code: 10_008,
+    message: "The bucket you tried to delete is not empty.",
+  },
+  "too-many-buckets": { status: 400, code: 10_009 },
+  "bad-storage-class": { status: 400, code: INVALID_FIELD },
+  unavailable: { status: 503, code: 10_043 },
+} as const satisfies Partial<Record<ObjectFaultKind, Wording>>;
+
 const jsonWordings = {
   malformed: { status: 400, code: 6007 },
   "too-deep": { status: 400, code: 6008 },
@@ -132,6 +152,9 @@ export function toApiError(error: unknown): ApiError | null {
   if (error instanceof AccountFault) return worded(accountWordings[error.kind], error);
   if (error instanceof ZoneFault) return worded(zoneWordings[error.kind], error);
   if (error instanceof RecordFault) return recordError(error);
+  if (error instanceof ObjectFault && Object.hasOwn(objectWordings, error.kind)) {
+    return worded(objectWordings[error.kind as keyof typeof objectWordings], error);
+  }
   if (error instanceof NameFault) return worded(zoneWordings["bad-name"], error);
   if (error instanceof JsonFault) return worded(jsonWordings[error.kind], error);
   if (error instanceof BodyTooLarge)
@@ -173,6 +196,12 @@ function recordError(error: RecordFault): ApiError {
     wording.status,
     fields.map((field) => ({ code: wording.code, message: `${field} ${what}` })),
   );
+}
+
+/** Names of buckets are one for the whole installation. */
+export function nameTaken(): ApiError {
+  const message = "The bucket name is taken by another account.";
+  return new ApiError(400, [{ code: 10_073, message }]);
 }
 
 export function rateLimited(retryAfterSeconds: number): ApiError {

@@ -3,3 +3,4 @@
  * permission and input checks, and a handler calls one core and shows the result.
  */
 export { apiDoor } from "./app.ts";
+export { identifier } from "./credentials.ts";

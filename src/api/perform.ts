@@ -1,13 +1,13 @@
 /** One operation: who asks, may they, is the input right, then the work. */
 import type { IncomingMessage } from "node:http";
 import { AccountFault, type Identity, personBehind, type Resource } from "#accounts";
-import { clientAddress, readBody, type Reply } from "#http";
+import { readBody, type Reply } from "#http";
 import type { Ranges } from "#kit/cidr.ts";
 import { JsonFault, parseJsonInput } from "#kit/json-input.ts";
 import type { WindowLimit } from "#kit/window-limit.ts";
 import type { Zone } from "#zones";
 import { checkShape } from "./check.ts";
-import { credentialsOf } from "./credentials.ts";
+import { addressOf, authenticate, credentialsOf } from "./credentials.ts";
 import type { ApiParts, Endpoint } from "./endpoint.ts";
 import { successBody, TextAnswer } from "./envelope.ts";
 import * as errors from "./errors.ts";
@@ -50,8 +50,7 @@ export async function perform(
   if (endpoint.permission === "open") {
     return success(await endpoint.handle({ params, credentials, address } as never, parts));
   }
-  if (credentials === null) throw new AccountFault("no-credentials", "No credentials were shown");
-  const identity = await parts.authenticator.authenticate(credentials, address);
+  const identity = await authenticate(credentials, address, parts.authenticator);
   call.actor = `${identity.kind}:${identity.id}`;
   countRequest(call, identity, options);
   const zone = params["zone_id"] === undefined ? null : await parts.zones.get(params["zone_id"]);
@@ -63,7 +62,8 @@ export async function perform(
   const query = endpoint.query && checkShape(endpoint.query, fields);
   const body =
     endpoint.body && checkShape(endpoint.body, await readFields(request, endpoint, options));
-  return success(await endpoint.handle({ params, query, body, identity, zone } as never, parts));
+  const input = { params, query, body, identity, headers: request.headers, zone };
+  return success(await endpoint.handle(input as never, parts));
 }
 
 function success(result: unknown): Reply {
@@ -86,12 +86,6 @@ function resourceOf(
   const user = personBehind(identity);
   if (user === null) throw new AccountFault("forbidden", "The token belongs to an account");
   return { kind: "user", user };
-}
-
-function addressOf(request: IncomingMessage, trustedProxies: Ranges | null): string {
-  const forwarded = request.headers["x-forwarded-for"];
-  const chain = Array.isArray(forwarded) ? forwarded.join(",") : forwarded;
-  return clientAddress(request.socket.remoteAddress ?? "", chain, trustedProxies);
 }
 
 /** Counts the request against its identity's limit, and tells of it in the answer. */

@@ -3,15 +3,15 @@
  * with its reply, octets streaming both ways. `frames.ts` has the form.
  */
 import type { IncomingMessage } from "node:http";
-import { AccountFault } from "#accounts";
 import type { Reply } from "#http";
-import { type Body, ObjectFault, type ObjectStore } from "#objects";
-import type { Access, Authorize, ObjectPermission } from "./access.ts";
-import { JSON_BYTES, jsonBytesOf, MAX_JSON_BYTES } from "./frames.ts";
-import type { StoreMethod } from "./protocol.ts";
+import type { ObjectStore } from "#objects";
+import type { Authorize, ObjectPermission } from "./access.ts";
+import { badFrame, doorRefusal, NOT_PERMITTED } from "./door-errors.ts";
+import { JSON_BYTES, jsonBytesOf } from "./frames.ts";
+import type { StoreMethod, StoreRequest, WireObject } from "./protocol.ts";
 import { RequestFrames } from "./request-frames.ts";
 import { readRequest } from "./request-shape.ts";
-import { refusal, serve, type ServedReply } from "./service.ts";
+import { serve, type ServedReply } from "./service.ts";
 
 export interface StoreDoorOptions {
   readonly store: ObjectStore;
@@ -31,12 +31,81 @@ const READS: ReadonlySet<StoreMethod> = new Set(["head", "get", "list"]);
 /** Methods whose octets follow the JSON. */
 const SENDS_OCTETS: ReadonlySet<StoreMethod> = new Set(["put", "uploadPart"]);
 
+/** What a refused client still sends is passed over up to here; beyond, its connection is closed. */
+const PASSED_OVER_BYTES = 64 * 1024;
+
 const NOTHING = new Uint8Array(0);
 
 export function storeDoor({ store, authorize }: StoreDoorOptions) {
   return async (call: StoreCall): Promise<Reply> => {
-    const frames = new RequestFrames(call.request);
-    const reply = await answer(store, authorize, call, frames);
-    return { ...framed(reply), closes: !frames.isOver && !(await isShortlyOver(frames)) };
+    const { request } = call;
+    const frames = new RequestFrames(request);
+    const reply = framed(await answer(store, authorize, call, frames));
+    await frames.leave();
+    const isSmall = Number(request.headers["content-length"] ?? Infinity) <= PASSED_OVER_BYTES;
+    return frames.isOver || isSmall ? reply : { ...reply, closes: true };
   };
+}
+
+async function answer(
+  store: ObjectStore,
+  authorize: Authorize,
+  call: StoreCall,
+  frames: RequestFrames,
+): Promise<ServedReply> {
+  try {
+    const access = await authorize(call.request, call.params["bucket"]!);
+    call.actor = access.actor;
+    const request = await readFrame(call.request, frames);
+    if ("ok" in request) return request;
+    const { method } = request;
+    const permission: ObjectPermission = READS.has(method) ? "objects.read" : "objects.edit";
+    if (!(await access.may(permission))) return NOT_PERMITTED;
+    const octets = SENDS_OCTETS.has(method) ? frames.octets() : NOTHING;
+    return await serve(store, async () => access.bucket, request, octets);
+  } catch (error) {
+    const refusal = doorRefusal(error);
+    if (refusal !== null) return refusal;
+    throw error;
+  }
+}
+
+/** The request, or why it is none. */
+async function readFrame(
+  { headers }: IncomingMessage,
+  frames: RequestFrames,
+): Promise<StoreRequest | ServedReply> {
+  const header = headers[JSON_BYTES];
+  const bytes = jsonBytesOf(Array.isArray(header) ? null : header);
+  if (bytes === null) return badFrame(`The header ${JSON_BYTES} must say how long the JSON is`);
+  const head = await frames.head(bytes);
+  if (head === null) return badFrame("The body ends within the JSON");
+  const request = readRequest(parsed(head));
+  if (typeof request === "string") return badFrame(request);
+  if (SENDS_OCTETS.has(request.method) || (await frames.isEnd())) return request;
+  return badFrame(`Nothing may follow the JSON of ${request.method}`);
+}
+
+/** What is no JSON fits no shape. */
+function parsed(head: Buffer): unknown {
+  try {
+    return JSON.parse(head.toString()) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function framed(reply: ServedReply): Reply {
+  const octets = reply.ok ? reply.body : undefined;
+  const told = reply.ok ? { ok: true, result: reply.result, hasBody: octets !== undefined } : reply;
+  const json = Buffer.from(JSON.stringify(told));
+  const common = {
+    status: reply.ok ? 200 : reply.status,
+    type: "application/octet-stream",
+    headers: { [JSON_BYTES]: String(json.length), "Cache-Control": "no-store" },
+  };
+  if (octets === undefined) return { ...common, body: json };
+  if (octets instanceof Uint8Array) return { ...common, body: Buffer.concat([json, octets]) };
+  const { range } = (reply as { result: WireObject }).result;
+  return { ...common, body: { length: json.length + range!.length, first: json, rest: octets } };
 }

@@ -10,7 +10,7 @@ export function localTransport(store: ObjectStore, bucketName: string): StoreTra
   return {
     async send(request, given) {
       const octets = given instanceof ReadableStream ? chunksOf(given) : (given ?? NOTHING);
-      const reply = await serve(store, bucketName, request, octets);
+      const reply = await serve(store, () => store.bucket(bucketName), request, octets);
       if (!reply.ok) return reply;
       const { result, body } = reply;
       if (body === undefined) return { ok: true, result };

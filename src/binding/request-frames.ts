@@ -46,11 +46,16 @@ export class RequestFrames {
           return value === null ? { done: true, value: undefined } : { done: false, value };
         },
         return: async () => {
-          await this.#chunks.return?.();
+          await this.leave();
           return { done: true, value: undefined };
         },
       }),
     };
+  }
+
+  /** Reads no further. */
+  async leave(): Promise<void> {
+    if (!this.#isOver) await this.#chunks.return?.();
   }
 
   async #next(): Promise<Uint8Array | null> {

@@ -43,7 +43,7 @@ export class HeadResult extends Uncloneable {
       customMetadata: custom && { ...custom },
       httpMetadata: http && showHttpFields(http, showsAbsent),
       uploaded: new Date(object.uploaded),
-      checksums: new Checksums(object.checksums),
+      checksums: new Checksums(object.checksums) as StoreChecksums,
       httpEtag: `"${object.etag}"`,
       etag: object.etag,
       size: object.size,
@@ -124,8 +124,13 @@ export class GetResult extends HeadResult {
   }
 }
 
-/** All five names are there; those that are known have octets. */
+/** All five names are there, in the original's order; those that are known have octets. */
 class Checksums extends Uncloneable {
+  sha512: ArrayBuffer | undefined;
+  sha384: ArrayBuffer | undefined;
+  sha256: ArrayBuffer | undefined;
+  sha1: ArrayBuffer | undefined;
+  md5: ArrayBuffer | undefined;
   readonly #hex: Partial<Record<Algorithm, string>>;
 
   static {
@@ -135,13 +140,10 @@ class Checksums extends Uncloneable {
   constructor(hex: Partial<Record<Algorithm, string>>) {
     super();
     this.#hex = hex;
-    setFields(this, {
-      sha512: octetsOf(hex.sha512),
-      sha384: octetsOf(hex.sha384),
-      sha256: octetsOf(hex.sha256),
-      sha1: octetsOf(hex.sha1),
-      md5: octetsOf(hex.md5),
-    });
+    for (const algorithm of ALGORITHMS) {
+      const known = hex[algorithm];
+      if (known !== undefined) this[algorithm] = fromHex(known);
+    }
   }
 
   static #hexOf(self: unknown): Partial<Record<Algorithm, string>> {
@@ -154,8 +156,4 @@ class Checksums extends Uncloneable {
     const known = ALGORITHMS.filter((algorithm) => hex[algorithm] !== undefined);
     return Object.fromEntries(known.map((algorithm) => [algorithm, hex[algorithm]!]));
   }
-}
-
-function octetsOf(hex: string | undefined): ArrayBuffer | undefined {
-  return hex === undefined ? undefined : fromHex(hex);
 }

@@ -25,12 +25,12 @@ type RequestOf<M extends StoreRequest["method"]> = Extract<StoreRequest, { metho
 /** Answers for one bucket. What the store will not do is a reply; only a fault of ours is thrown. */
 export async function serve(
   store: ObjectStore,
-  bucketName: string,
+  find: () => Promise<Bucket>,
   request: StoreRequest,
   body: Body | Uint8Array,
 ): Promise<ServedReply> {
   try {
-    return await answer(store, await store.bucket(bucketName), request, body);
+    return await answer(store, await find(), request, body);
   } catch (error) {
     await leave(body); // The core may not have come to it.
     if (error instanceof ObjectFault) return refusal(error);
@@ -38,7 +38,7 @@ export async function serve(
   }
 }
 
-function refusal({ kind, message }: ObjectFault): ServedReply {
+export function refusal({ kind, message }: ObjectFault): Extract<ServedReply, { ok: false }> {
   const { status, code, message: known } = storeErrors[kind];
   return { ok: false, status, code, message: known ?? message };
 }

@@ -55,6 +55,8 @@ export type DatabaseFaultKind =
   | "guard"
   /** More writes wait than the queue holds. */
   | "busy"
+  /** The disk is full; nothing was written. */
+  | "full"
   /** The engine cannot be reached, or cannot write. */
   | "unavailable";
 

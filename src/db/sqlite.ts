@@ -28,6 +28,8 @@ const MAPPED_BYTES = 64 * 1024 ** 3;
 const UNIQUE_CODES = new Set([2067, 1555]);
 /** SQLITE_CONSTRAINT_FOREIGNKEY. */
 const REFERENCE_CODE = 787;
+/** SQLITE_FULL. The log takes a commit's mark last, so one that has no room is not in it. */
+const FULL_CODE = 13;
 
 interface Waiting {
   resolve(outcomes: readonly WriteOutcome[]): void;
@@ -211,5 +213,6 @@ function resultOf({ decode }: Bound, outcome: WriteOutcome): StepResult {
 function faultOf({ message, errcode }: { message: string; errcode: number }): DatabaseFault {
   if (UNIQUE_CODES.has(errcode)) return new DatabaseFault("unique", message);
   if (errcode === REFERENCE_CODE) return new DatabaseFault("reference", message);
+  if (errcode === FULL_CODE) return new DatabaseFault("full", message);
   return new DatabaseFault("unavailable", `SQLite: ${message} (code ${errcode})`);
 }

@@ -3,6 +3,7 @@ export { BodyCutShort, BodyTooLarge, readBody } from "./body.ts";
 export { clientAddress } from "./client-address.ts";
 export type { HttpLimits } from "./limits.ts";
 export { type Reply, sendReply } from "./reply.ts";
+export type { StreamedBody } from "./send-stream.ts";
 export { requestIds } from "./request-id.ts";
 export { type Match, Router } from "./router.ts";
 export {

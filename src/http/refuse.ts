@@ -1,7 +1,6 @@
 /** The last answer on a connection that is not to be used again. */
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { Reply } from "./reply.ts";
 
 /** How long, and for how many bytes, a client that is still sending is listened to. */
 const LINGER_MS = 2_000;
@@ -14,7 +13,11 @@ const LINGER_BYTES = 64 * 1024 ** 2;
  */
 export function refuse(
   socket: Socket,
-  { status, type, body }: Reply,
+  {
+    status,
+    type,
+    body,
+  }: { readonly status: number; readonly type: string; readonly body: string | Uint8Array },
   common: Readonly<Record<string, string>>,
 ): void {
   passOver(socket);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryDriver } from "./drivers/memory.ts";
 import type { StorageClass } from "./model.ts";
 import { ObjectStore } from "./object-store.ts";
 import {
   ACCOUNT,
   blobIds,
+  forgetfulDriver,
   is,
   octets,
   onBothEngines,
@@ -14,7 +14,7 @@ import {
 } from "./store.contract.ts";
 
 onBothEngines("buckets", (db) => {
-  const blobs = memoryDriver();
+  const blobs = forgetfulDriver(Date.now);
   let clock = 1_700_000_000_000;
   const open = (limits = smallLimits) =>
     new ObjectStore({ db: db(), blobs, now: () => clock++, limits });
@@ -143,5 +143,22 @@ onBothEngines("buckets", (db) => {
       const kind = put.status === "rejected" ? "no-such-bucket" : "bucket-not-empty";
       assert.ok(is(kind)(refusal), String(refusal));
     }
+  });
+
+  test("of an upload and a removal at the same time nothing is left that nobody can reach", async () => {
+    const store = open();
+    for (let round = 0; round < 20; round++) {
+      const name = `contested-upload-${round}`;
+      const bucket = await store.createBucket(ACCOUNT, name);
+      const upload = async () => {
+        const { uploadId } = await store.createUpload(bucket, "key");
+        await store.uploadPart(bucket, "key", uploadId, 1, octets("a long enough part"));
+      };
+      const [, removal] = await Promise.allSettled([upload(), store.deleteBucket(name)]);
+      if (removal.status === "rejected") await store.deleteBucket(name);
+    }
+    clock += 3_600_000;
+    await store.sweep({ orphans: false });
+    assert.deepEqual(await blobIds(blobs), []);
   });
 });

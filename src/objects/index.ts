@@ -4,6 +4,7 @@
  * blob on disk first and then commits the row, and the same commit hands what it replaced to the garbage
  * (`garbage.ts`); a blob without a row is an orphan, and swept (`orphans.ts`).
  */
+export { openBlobs } from "./drivers/index.ts";
 export { ObjectFault, type ObjectFaultKind } from "./fault.ts";
 export { MAX_PARTS, type ObjectLimits } from "./limits.ts";
 export type {

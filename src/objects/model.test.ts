@@ -6,18 +6,26 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
-import { memoryDriver } from "./drivers/memory.ts";
 import { ObjectFault } from "./fault.ts";
 import { ModelFault, ModelStore, type Told } from "./model-store.contract.ts";
 import type { Body, Bucket, Conditions, ObjectInfo, PutOptions, UploadedPart } from "./model.ts";
 import { ObjectStore } from "./object-store.ts";
-import { ACCOUNT, blobIds, inPieces, onBothEngines, read, smallLimits } from "./store.contract.ts";
+import {
+  ACCOUNT,
+  blobIds,
+  forgetfulDriver,
+  inPieces,
+  onBothEngines,
+  read,
+  smallLimits,
+} from "./store.contract.ts";
 
 const RUNS = Number(process.env["SELVEDGE_TEST_RUNS"] ?? 60);
 const MINUTES = 60_000;
 
 const keys = ["", "a", "a/", "a/b", "a/b/c", "a//", "b", "é", "\u{1F600}", "\0", "a\0"];
 const key = fc.oneof(
+  { weight: 20, arbitrary: fc.constantFrom("a", "a/b") },
   { weight: 20, arbitrary: fc.constantFrom(...keys) },
   { weight: 1, arbitrary: fc.constantFrom("x".repeat(1025), "\uD800") },
 );
@@ -51,7 +59,7 @@ const conditions = fc.record(
   },
   { requiredKeys: [] },
 );
-const count = fc.constantFrom(0, 1, 5, 9, 10, 1000);
+const count = fc.constantFrom(0, 1, 5, 9, 10, 15, 25, 1000);
 const range = fc.oneof(
   fc.record({ offset: count, length: count }, { requiredKeys: [] }),
   fc.record({ suffix: count }),
@@ -66,7 +74,7 @@ const listed = fc.record(
   { requiredKeys: ["limit"] },
 );
 const upload = fc.nat(3);
-const number = fc.constantFrom(1, 1, 2, 2, 3, 10_000, 0, 10_001);
+const number: fc.Arbitrary<number> = fc.constantFrom(1, 1, 2, 2, 3, 10_000, 0, 10_001);
 
 const operation = fc.oneof(
   fc.record({ op: fc.constant("head" as const), key }),
@@ -106,6 +114,14 @@ const operation = fc.oneof(
       evenParts: fc.boolean(),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      op: fc.constant("assemble" as const),
+      key,
+      parts: fc.array(fc.nat(3), { minLength: 1, maxLength: 4 }),
+    }),
+  },
   fc.record({ op: fc.constant("abort" as const), upload, key: fc.option(key, { nil: null }) }),
   fc.record({ op: fc.constant("open" as const), key }),
   fc.record({ op: fc.constant("sweep" as const) }),
@@ -126,7 +142,7 @@ onBothEngines("a store and its model", (db) => {
         const model = new ModelStore();
         model.clock = 1_700_000_000_000;
         const now = () => model.clock;
-        await using blobs = memoryDriver(now);
+        await using blobs = forgetfulDriver(now);
         const store = new ObjectStore({ db: db(), blobs, now, limits: smallLimits });
         const bucket = await store.createBucket(ACCOUNT, `model-${++made}`);
         const pair = new Pair(store, bucket, model);
@@ -164,11 +180,24 @@ class Pair {
   }
 
   async compare(operation: Operation): Promise<void> {
+    if (operation.op === "assemble") return this.#assemble(operation);
     const [actual, expected] = [this.#real(operation), this.#modelled(operation)];
     assert.deepEqual(await outcomeOf(() => actual), await outcomeOf(expected));
   }
 
-  #modelled(one: Operation): () => unknown {
+  /** An upload from its beginning to its end: by chance alone they are rare. */
+  async #assemble({ key, parts }: Extract<Operation, { op: "assemble" }>): Promise<void> {
+    const upload = this.#model.uploads.length;
+    await this.compare({ op: "createUpload", key, write: {} });
+    for (const [i, fill] of parts.entries()) {
+      const octets = Buffer.from(`part ${fill} of ${i}`);
+      await this.compare({ op: "uploadPart", upload, number: i + 1, octets });
+    }
+    const numbers = parts.map((_, i) => i + 1);
+    await this.compare({ op: "complete", upload, numbers, isWrong: false, evenParts: true });
+  }
+
+  #modelled(one: Exclude<Operation, { op: "assemble" }>): () => unknown {
     const model = this.#model;
     switch (one.op) {
       case "head":
@@ -198,7 +227,7 @@ class Pair {
     }
   }
 
-  async #real(one: Operation): Promise<unknown> {
+  async #real(one: Exclude<Operation, { op: "assemble" }>): Promise<unknown> {
     const [store, bucket] = [this.#store, this.#bucket];
     switch (one.op) {
       case "head":

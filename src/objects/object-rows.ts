@@ -11,6 +11,7 @@ import {
   text,
   time,
 } from "#db";
+import { randomId } from "#kit/random.ts";
 import type { Metadata } from "./metadata.ts";
 import type { Bucket, Checksums, ObjectInfo } from "./model.ts";
 import { id, key, storageClass } from "./schema.ts";
@@ -101,45 +102,48 @@ function discard({ bucket, key, uploadedAt }: ObjectRow): Bound {
   return discardPrevious({ bucket, key, now: uploadedAt });
 }
 
-/** Removes objects; what they held becomes garbage. Marking holds the rows, as a put does. */
+/**
+ * Removes objects; what they held becomes garbage. The first step marks the rows, and so holds them; a row
+ * that another node adds after it has no mark, and stays.
+ */
 export function remove(bucket: Bucket, keys: readonly string[], now: number): Bound[] {
   const removal = keys.length === 1 ? removeOne : removeMany;
-  return Array.from(chunks(keys, removal.size)).flatMap((chunk) =>
-    removal.steps(bucket.number, chunk, now),
-  );
+  const steps: Bound[] = [];
+  for (let at = 0; at < keys.length; at += removal.size) {
+    steps.push(...removal.steps(bucket.number, keys.slice(at, at + removal.size), now));
+  }
+  return steps;
 }
 
 const removeOne = removalOf(1);
 const removeMany = removalOf(50);
 
-/** For so many keys at a time: a thousand steps for as many keys would each travel to the database. */
+/** For so many keys at a time: a thousand keys are not to be thousands of trips to the database. */
 function removalOf(size: number) {
   const names = Array.from({ length: size }, (_, i) => `key${i}`);
   const takes = {
     bucket: integer,
+    mark: text,
     ...Object.fromEntries(names.map((name) => [name, key])),
   };
   const where = `WHERE bucket = :bucket AND key IN (${names.map((name) => `:${name}`).join()})`;
   const mark = statement({
-    sql: `UPDATE objects SET previous_part_count = part_count, previous_blob = blob ${where}`,
+    sql: `UPDATE objects SET version = :mark, previous_part_count = part_count, previous_blob = blob
+          ${where}`,
     takes,
   });
   const discard = statement({
-    sql: `${DISCARD} ${where} AND previous_blob IS NOT NULL RETURNING id`,
+    sql: `${DISCARD} ${where} AND version = :mark AND previous_blob IS NOT NULL RETURNING id`,
     takes: { ...takes, now: time },
     gives: { id },
   });
-  const remove = statement({ sql: `DELETE FROM objects ${where}`, takes });
+  const remove = statement({ sql: `DELETE FROM objects ${where} AND version = :mark`, takes });
   return {
     size,
     steps(bucket: number, keys: readonly string[], now: number): Bound[] {
       const named = names.map((name, i) => [name, keys[i] ?? keys[0]!] as const);
-      const which = { bucket, ...Object.fromEntries(named) };
+      const which = { bucket, mark: randomId(), ...Object.fromEntries(named) };
       return [mark(which), discard({ ...which, now }), remove(which)];
     },
   };
-}
-
-function* chunks<T>(items: readonly T[], size: number): Generator<readonly T[]> {
-  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }

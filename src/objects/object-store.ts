@@ -177,7 +177,10 @@ async function run<T>(bucketName: string, work: () => Promise<T>): Promise<T> {
     if (!(error instanceof DatabaseFault)) throw error;
     // Rows of objects and uploads need their bucket's.
     if (error.kind === "reference") throw noSuchBucket(bucketName);
-    const message = "The database cannot do this right now; try again shortly";
+    const message =
+      error.kind === "full"
+        ? "The database's disk is full"
+        : "The database cannot do this right now; try again shortly";
     throw new ObjectFault("unavailable", message, { cause: error });
   }
 }

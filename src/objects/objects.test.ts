@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { before, test } from "node:test";
 import type { BlobDriver } from "./driver.ts";
-import { memoryDriver } from "./drivers/memory.ts";
 import type { Body, Bucket, StorageClass } from "./model.ts";
 import { ObjectStore } from "./object-store.ts";
 import {
   ACCOUNT,
   blobIds,
+  forgetfulDriver,
   inPieces,
   is,
   octets,
@@ -29,7 +29,7 @@ onBothEngines("objects", (db) => {
   const now = () => clock++;
 
   before(async () => {
-    blobs = memoryDriver();
+    blobs = forgetfulDriver(Date.now);
     store = new ObjectStore({ db: db(), blobs, now, limits: smallLimits });
     bucket = await store.createBucket(ACCOUNT, "objects");
   });

@@ -84,7 +84,7 @@ export class Reading {
     try {
       const octets =
         row.partCount === null
-          ? await this.#openBlob(blob, range)
+          ? await this.#openBlob(blob, row.size, range)
           : await this.#openParts(blob, range);
       if (octets === null) hold[Symbol.dispose]();
       return octets && closing(octets, async () => hold[Symbol.dispose]());
@@ -94,11 +94,15 @@ export class Reading {
     }
   }
 
-  async #openBlob(id: string, range: ByteRange): Promise<Body | null> {
+  /** A blob that is not as long as it was is damaged: better no octets than those of something else. */
+  async #openBlob(id: string, size: number, range: ByteRange): Promise<Body | null> {
     const blob = await this.#blobs.open(id).catch((cause: unknown) => {
       throw new ObjectFault("unavailable", "The object's octets cannot be read", { cause });
     });
-    return blob && octetsOf(blob, range);
+    if (blob === null || blob.size === size) return blob && octetsOf(blob, range);
+    await blob[Symbol.asyncDispose]();
+    const damage = `The object's octets are damaged: ${blob.size} are there of ${size}`;
+    throw new ObjectFault("unavailable", damage);
   }
 
   /** The parts behind the first are opened when their turn comes: the hold keeps them. */
@@ -135,7 +139,9 @@ export class Reading {
   async #openPart(part: PartRow, range: ByteRange): Promise<Body | null> {
     const offset = Math.max(range.offset - part.start, 0);
     const end = Math.min(range.offset + range.length - part.start, part.size);
-    if (part.blob !== null) return this.#openBlob(part.blob, { offset, length: end - offset });
+    if (part.blob !== null) {
+      return this.#openBlob(part.blob, part.size, { offset, length: end - offset });
+    }
     return once(part.body!.subarray(offset, end));
   }
 }

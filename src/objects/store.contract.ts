@@ -7,9 +7,10 @@ import { after, before, suite } from "node:test";
 import { type Database, migrate, openDatabase } from "#db";
 import { freshPostgresUrl, stopOwnPostgres } from "../../test/support/postgres.ts";
 import type { BlobDriver } from "./driver.ts";
+import { memoryDriver } from "./drivers/memory.ts";
 import { ObjectFault, type ObjectFaultKind } from "./fault.ts";
 import type { ObjectLimits } from "./limits.ts";
-import type { Body, GetResult } from "./model.ts";
+import type { Body, ByteRange, GetResult } from "./model.ts";
 import { objectMigrations } from "./schema.ts";
 
 export const ACCOUNT = "a".repeat(32);
@@ -79,6 +80,29 @@ export async function read(body: Uint8Array | Body): Promise<Buffer> {
 export async function textOf(result: GetResult): Promise<string> {
   assert.equal(result.kind, "found");
   return (await read(result.body)).toString();
+}
+
+/** Blobs in memory that cannot be read once they are deleted, open or not: as in a store far away. */
+export function forgetfulDriver(now: () => number): BlobDriver {
+  const kept = memoryDriver(now);
+  return {
+    put: (id, body) => kept.put(id, body),
+    delete: (ids) => kept.delete(ids),
+    list: () => kept.list(),
+    [Symbol.asyncDispose]: async () => kept[Symbol.asyncDispose](),
+    async open(id) {
+      const blob = await kept.open(id);
+      if (blob === null) return null;
+      async function* read(range: ByteRange): Body {
+        for await (const chunk of blob!.read(range)) {
+          if ((await kept.open(id)) === null)
+            throw new Error(`${id} was deleted while it was read`);
+          yield chunk;
+        }
+      }
+      return { ...blob, read };
+    },
+  };
 }
 
 export async function blobIds(blobs: BlobDriver): Promise<string[]> {

@@ -61,26 +61,27 @@ export function abort(id: string, now: number): readonly Bound[] {
   return [mustChangeOne(closeUpload({ id })), discardUpload({ id, now })];
 }
 
-const holdUploadsOfBucket = statement({
-  sql: "UPDATE uploads SET revision = revision + 1 WHERE bucket = :bucket",
+/** Below 0 stands for "to be removed": -1 was open, -2 was not. */
+const markUploadsOfBucket = statement({
+  sql: "UPDATE uploads SET is_open = is_open - 2 WHERE bucket = :bucket",
   takes: { bucket: integer },
 });
-const discardUploadsOfBucket = statement({
+const discardMarkedUploads = statement({
   sql: `INSERT INTO blob_garbage (id, has_parts, since)
-        SELECT id, 1, :now FROM uploads WHERE bucket = :bucket AND is_open = 1 RETURNING id`,
+        SELECT id, 1, :now FROM uploads WHERE bucket = :bucket AND is_open = -1 RETURNING id`,
   takes: { bucket: integer, now: time },
   gives: { id },
 });
-const removeUploadsOfBucket = statement({
-  sql: "DELETE FROM uploads WHERE bucket = :bucket",
+const removeMarkedUploads = statement({
+  sql: "DELETE FROM uploads WHERE bucket = :bucket AND is_open < 0",
   takes: { bucket: integer },
 });
-/** Removes all uploads of a bucket; the first step keeps parts and completions from coming between. */
+/** Removes all uploads of a bucket, but for those that another node begins meanwhile: they have no mark. */
 export function removeAll(bucket: number, now: number): readonly Bound[] {
   return [
-    holdUploadsOfBucket({ bucket }),
-    discardUploadsOfBucket({ bucket, now }),
-    removeUploadsOfBucket({ bucket }),
+    markUploadsOfBucket({ bucket }),
+    discardMarkedUploads({ bucket, now }),
+    removeMarkedUploads({ bucket }),
   ];
 }
 

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { before, test } from "node:test";
-import { memoryDriver } from "./drivers/memory.ts";
 import type { BlobDriver } from "./driver.ts";
 import type { Bucket, UploadedPart } from "./model.ts";
 import { ObjectStore } from "./object-store.ts";
 import {
   ACCOUNT,
   blobIds,
+  forgetfulDriver,
   inPieces,
   is,
   octets,
@@ -30,7 +30,7 @@ onBothEngines("uploads", (db) => {
   const now = () => clock++;
 
   before(async () => {
-    blobs = memoryDriver(now);
+    blobs = forgetfulDriver(now);
     store = new ObjectStore({ db: db(), blobs, now, limits: smallLimits });
     bucket = await store.createBucket(ACCOUNT, "uploads");
   });

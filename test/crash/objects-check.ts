@@ -43,7 +43,7 @@ export async function checkStore(
   ledger: Ledger,
   chance: Chance,
 ): Promise<void> {
-  const { db, store } = opened;
+  const { db } = opened;
   const files = await fileIds(opened);
   // Until the sweep, those that are garbage may be gone or not.
   const waiting = new Set((await db.all(garbage({}))).map((row) => row.id));
@@ -60,14 +60,20 @@ export async function checkStore(
     if (chance(2) === 0) await endUpload(opened, ledger, uploadId, upload);
   }
   await checkKeys(opened, ledger, chance);
+  await checkSwept(opened, dataDir);
+  // The sweep has taken nothing that can be read.
+  await checkKeys(opened, ledger, chance);
+}
+
+/** Sweeps; then every blob has its name and every name its blob. */
+export async function checkSwept(opened: Opened, dataDir: string): Promise<void> {
+  const { db, store } = opened;
   await store.sweep();
   const [named, left] = [await namedIds(opened), await fileIds(opened)];
-  assert.deepEqual([...left].sort(), [...named].sort(), "after a sweep: files and names");
+  assert.deepEqual([...left].sort(), [...named].sort(), "files and names after a sweep");
   assert.deepEqual(await db.all(garbage({})), []);
   assert.deepEqual(await db.all(strayParts({})), []);
   assert.deepEqual(await readdir(join(dataDir, "blobs", "new")), [], "drafts");
-  // The sweep has taken nothing that can be read.
-  await checkKeys(opened, ledger, chance);
 }
 
 /** Removes everything; then there must be nothing. */
@@ -175,7 +181,7 @@ function sizeOf(pieces: readonly Piece[] | null): number {
   return (pieces ?? []).reduce((sum, { size }) => sum + size, 0);
 }
 
-async function readAll(got: GetResult): Promise<Buffer> {
+export async function readAll(got: GetResult): Promise<Buffer> {
   assert.equal(got.kind, "found");
   if (got.body instanceof Uint8Array) return Buffer.from(got.body);
   return Buffer.concat(await Array.fromAsync(got.body));

@@ -1,8 +1,11 @@
 /** What the writer of the objects' crash test and its judge agree on. */
 import { createCipheriv, hash } from "node:crypto";
+import { join } from "node:path";
 import { type Database, statement, text } from "#db";
-import { type Bucket, ObjectStore, openBlobs } from "#objects";
+import { type Bucket, ObjectStore } from "#objects";
 import { openGround } from "../../src/ground.ts";
+import { type Disk, systemDisk } from "../../src/objects/drivers/disk.ts";
+import { openFiles } from "../../src/objects/drivers/files.ts";
 
 /** Few, so that every key is overwritten and deleted many times, often by several at once. */
 export const KEYS: readonly string[] = Array.from({ length: 48 }, (_, i) => `f${i % 5}/key-${i}`);
@@ -65,7 +68,7 @@ export function octetsOf({ number, size }: Piece): Buffer {
 export const md5Of = (piece: Piece): string => hash("md5", octetsOf(piece), "hex");
 
 /** The store in a data folder, as the platform puts it together; nothing is swept by itself yet. */
-export async function openObjects(dataDir: string) {
+export async function openObjects(dataDir: string, disk: Disk = systemDisk) {
   await using opened = new AsyncDisposableStack();
   const [now, onError] = [Date.now, fail];
   const { db } = opened.use(
@@ -78,7 +81,7 @@ export async function openObjects(dataDir: string) {
       onError,
     }),
   );
-  const blobs = opened.use(await openBlobs({ url: "file:", dataDir, environment: {} }));
+  const blobs = opened.use(await openFiles(join(dataDir, "blobs"), disk));
   const limits = { inlineOctets: INLINE_OCTETS, leastPartOctets: PART_OCTETS };
   const store = opened.use(new ObjectStore({ db, blobs, now, limits }));
   const bucket = await findBucket(db, store);

@@ -222,7 +222,10 @@ suite("seen at once", () => {
     serials.push(await serial(zone));
     await zone.setSetting("ipv6", "off");
     serials.push(await serial(zone));
-    assert.deepEqual(serials, [...new Set(serials)].sort((a, b) => a - b));
+    assert.deepEqual(
+      serials,
+      [...new Set(serials)].sort((a, b) => a - b),
+    );
     assert.equal(serials.at(-1), Number(/\tSOA\t\S+ \S+ (\d+)/.exec(await zone.export())?.[1]));
   });
 

@@ -10,6 +10,10 @@ const groups = {
   accountSettingsRead: "c1fde68c7bcc44588cbb6ddbc16d6480",
   accountSettingsWrite: "1af1fa2adc104452b74a9a3364202f20",
   accountTokensWrite: "5bc3f8b21c554832afc660159ab75fa4",
+  storageRead: "b4992e1108244f5d8bfbd5744320c2e1",
+  storageWrite: "bf7481a1826f439697cb59a20b22293e",
+  bucketItemRead: "6a018a9f2fc74eb6b293b0c548f38b39",
+  bucketItemWrite: "2efd5506f9c8494dacb1fa10a3e7d5b6",
 } as const;
 
 type GroupName = keyof typeof groups;
@@ -22,6 +26,8 @@ export interface PolicyInput {
 
 export const userKey = (id: string) => `com.cloudflare.api.user.${id}`;
 export const accountKey = (id: string) => `com.cloudflare.api.account.${id}`;
+export const bucketKey = (account: string, name: string) =>
+  `com.cloudflare.edge.r2.bucket.${account}_default_${name}`;
 
 export function policy(
   effect: "allow" | "deny",

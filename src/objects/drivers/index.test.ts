@@ -63,7 +63,7 @@ suite("a sentence tells what is wrong with", () => {
     [
       "an unknown parameter",
       "s3://bucket?endpont=x",
-      /"endpont" .*endpoint, region, style. Did you mean endpoint\.$/,
+      /no "endpont" \(did you mean endpoint\?\), only endpoint, region, style\.$/,
     ],
     [
       "a bad endpoint",

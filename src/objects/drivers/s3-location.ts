@@ -1,5 +1,5 @@
 /** Reads `s3://BUCKET/PREFIX?endpoint=URL&region=REGION&style=path`, and tells where a key lies. */
-import { suggestion } from "#kit/closest.ts";
+import { closest } from "#kit/closest.ts";
 import { redactUrl } from "#kit/redact.ts";
 import { SettingsFault } from "#kit/settings.ts";
 import { escapePath } from "#kit/sigv4.ts";
@@ -35,10 +35,10 @@ export function parseS3Url(text: string): S3Location {
     );
   }
   for (const name of url.searchParams.keys()) {
-    if (!PARAMETERS.includes(name)) {
-      const guess = suggestion(name, PARAMETERS).trimEnd().replace(/\?$/, "");
-      throw inVain(`"${name}" is not one of ${PARAMETERS.join(", ")}.${guess}`);
-    }
+    if (PARAMETERS.includes(name)) continue;
+    const guess = closest(name, PARAMETERS);
+    const meant = guess === null ? "" : ` (did you mean ${guess}?)`;
+    throw inVain(`it has no "${name}"${meant}, only ${PARAMETERS.join(", ")}`);
   }
   if (url.port !== "") throw inVain("a port belongs into endpoint=");
   if (!BUCKET.test(url.hostname)) throw inVain(`"${url.hostname}" is not the name of a bucket`);

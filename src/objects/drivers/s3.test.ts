@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { after, suite, test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomId } from "#kit/random.ts";
@@ -116,6 +116,26 @@ suite("a start tells the operator when", () => {
     proxy.treat(/GET/, ({ response }) => void response.end("<html><p>Hello</html>"));
     await assert.rejects(openS3(optionsOf("", proxy.endpoint)), { message: /not XML/ });
   });
+});
+
+test("every body is sent with its hash and its length", async (t) => {
+  const { proxy, driver } = await troubled(t);
+  let bodies = 0;
+  const check: Treatment = async ({ request, pass }) => {
+    const hash = createHash("sha256");
+    let length = 0;
+    request.on("data", (chunk: Buffer) => {
+      hash.update(chunk);
+      length += chunk.length;
+    });
+    await pass();
+    assert.equal(request.headers["x-amz-content-sha256"], hash.digest("hex"));
+    assert.equal(request.headers["content-length"], String(length));
+    bodies++;
+  };
+  proxy.treat(/./, check, Number.POSITIVE_INFINITY);
+  for (const size of [0, 1_000, 300_000, 17 * MIB]) await keep(driver, randomBytes(size));
+  assert.equal(bodies, 3 + 5); // The last begins, sends three parts and is completed.
 });
 
 test("what may pass is tried again, with longer waits", async (t) => {

@@ -1,0 +1,106 @@
+/** What only ours is asked for: pages of a large bucket beside those of a small one, and a large upload. */
+import type { BenchContext, Figures, Round, Row, ShownFigure, Side } from "./bench.ts";
+import type { LoopJob } from "./objects-loop.ts";
+import { type Holder, LONG_SECONDS, openHolder } from "./objects-measure.ts";
+
+const FEW = 1_000;
+
+const listFigures: readonly ShownFigure[] = [
+  { key: "rate", label: "pages a second", digits: 0 },
+  { key: "p50Micros", label: "p50 µs", digits: 0 },
+  { key: "p99Micros", label: "p99 µs", digits: 0 },
+  { key: "cpuMicros", label: "CPU µs each", digits: 0 },
+];
+
+/** A page of 1,000 entries from many keys, in turns with one from as many as it shows. */
+export async function listRows(context: BenchContext, program: URL, many: number): Promise<Row[]> {
+  const { leftovers, note } = context;
+  const data = await leftovers.folder();
+  const rows: Row[] = [];
+  {
+    await using holder = await openHolder(context, program, data);
+    for (const delimiter of [undefined, "/"]) {
+      const job = (objects: number) => listJob(objects, delimiter);
+      for (const objects of [FEW, many]) {
+        note(`storing ${objects} keys ${delimiter === undefined ? "" : "in as many groups"}`);
+        const loop = { ...job(objects), concurrency: 256, seconds: 0 };
+        await holder.run({ do: "fill", loop, seconds: LONG_SECONDS });
+      }
+      const rounds = await turns(context, holder, { ours: job(many), peer: job(FEW) });
+      rows.push({
+        name: `list a page of 1,000${delimiter === undefined ? "" : ", by delimiter"}`,
+        names: { ours: `of ${many.toLocaleString("en")}`, peer: `of ${FEW.toLocaleString("en")}` },
+        shown: listFigures,
+        aims: [{ text: "at most 20 % slower", key: "rate", ratioAtLeast: 0.8 }],
+        conditions: [],
+        rounds,
+      });
+    }
+  }
+  await leftovers.remove(data);
+  return rows;
+}
+
+/** Small values: what counts here is the number of keys. */
+function listJob(objects: number, delimiter: string | undefined): Omit<LoopJob, "seconds"> {
+  return {
+    action: "list",
+    octets: 16,
+    objects,
+    putKeys: 1,
+    first: 0,
+    concurrency: 1,
+    ...(delimiter !== undefined && { delimiter }),
+  };
+}
+
+async function turns(
+  { rounds, seconds }: BenchContext,
+  holder: Holder,
+  jobs: Record<Side, Omit<LoopJob, "seconds">>,
+): Promise<Round[]> {
+  const done: Round[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const first: Side = round % 2 === 0 ? "ours" : "peer";
+    const measure = (side: Side) =>
+      holder.run({ do: "measure", loop: { ...jobs[side], seconds }, seconds: LONG_SECONDS });
+    const earlier = await measure(first);
+    const later = await measure(first === "ours" ? "peer" : "ours");
+    const [ours, peer] = first === "ours" ? [earlier, later] : [later, earlier];
+    done.push({ first, ours, peer });
+  }
+  return done;
+}
+
+/** Once: a large upload takes its time, and its peak varies little. */
+export async function uploadRow(context: BenchContext, program: URL, octets: number): Promise<Row> {
+  const data = await context.leftovers.folder();
+  const gibibytes = octets / 1024 ** 3;
+  context.note(`uploading ${gibibytes} GiB`);
+  let figures: Figures;
+  {
+    await using holder = await openHolder(context, program, data);
+    figures = await holder.run({ do: "upload", octets, seconds: LONG_SECONDS });
+  }
+  await context.leftovers.remove(data);
+  return {
+    name: `upload of ${gibibytes} GiB in parts`,
+    names: { ours: "selvedge", peer: "(none)" },
+    shown: [
+      { key: "idleMiB", label: "VmRSS before, MiB", digits: 1 },
+      { key: "peakMiB", label: "highest VmRSS, MiB", digits: 1 },
+      { key: "grownMiB", label: "growth, MiB", digits: 1 },
+      { key: "mibPerSecond", label: "MiB a second", digits: 0 },
+      { key: "cpuSecondsPerGiB", label: "CPU s a GiB", digits: 2 },
+    ],
+    aims: [{ text: "grows by less than 100 MiB", key: "grownMiB", below: 100 }],
+    conditions: [],
+    rounds: [
+      {
+        first: "ours",
+        ours: figures,
+        peer: Object.fromEntries(Object.keys(figures).map((key) => [key, Number.NaN])),
+      },
+    ],
+  };
+}

@@ -1,0 +1,12 @@
+/**
+ * The bucket that scripts and programs hold (`store-bucket.ts`), how its requests travel (`local.ts` within
+ * a process, `remote.ts` over HTTP), and the side that answers them (`service.ts`, `http-door.ts`). What a
+ * script's runtime loads uses only what the web platform has.
+ */
+export { type Access, apiAccess, type Authorize } from "./access.ts";
+export { storeErrors } from "./codes.ts";
+export { storeDoor } from "./http-door.ts";
+export { localTransport } from "./local.ts";
+export { remoteTransport } from "./remote.ts";
+export { bucketOver, type Compatibility } from "./store-bucket.ts";
+export type * from "./types.ts";

@@ -1,0 +1,140 @@
+/** Many at once on the same keys, from one node and from several. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Database } from "#db";
+import { chanceFrom } from "../../test/support/chance.ts";
+import type { BlobDriver } from "./driver.ts";
+import type { Bucket, Conditions } from "./model.ts";
+import { ObjectStore } from "./object-store.ts";
+import {
+  ACCOUNT,
+  blobIds,
+  forgetfulDriver,
+  octets,
+  onBothEngines,
+  smallLimits,
+  textOf,
+} from "./store.contract.ts";
+
+const HOUR_MS = 3_600_000;
+const AT_ONCE = 24;
+
+onBothEngines("at once", (db, open) => {
+  let clock = 1_700_000_000_000;
+  let blobs: BlobDriver;
+  let second: Database | null = null;
+  let stores: ObjectStore[];
+  let bucket: Bucket;
+
+  before(async () => {
+    blobs = forgetfulDriver(() => clock);
+    if (db().shared) second = await open();
+    stores = [db(), ...(second === null ? [] : [second])].map(
+      (on) => new ObjectStore({ db: on, blobs, now: () => clock++, limits: smallLimits }),
+    );
+    bucket = await stores[0]!.createBucket(ACCOUNT, "at-once");
+  });
+  after(() => second?.[Symbol.asyncDispose]());
+
+  const storeFor = (i: number) => stores[i % stores.length]!;
+  const all = <T>(work: (store: ObjectStore, i: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: AT_ONCE }, (_, i) => work(storeFor(i), i)));
+
+  async function putsIf(key: string, conditions: Conditions): Promise<number> {
+    const puts = await all((store, i) =>
+      store.put(bucket, key, octets(`a long value, number ${i}`), { conditions }),
+    );
+    const winners = puts.filter((put) => put !== null);
+    const object = await stores[0]!.head(bucket, key);
+    if (winners.length > 0) assert.ok(winners.some(({ version }) => version === object?.version));
+    return winners.length;
+  }
+
+  /** Nothing but what the objects hold is left, without a look for orphans. */
+  async function mustHold(count: number): Promise<void> {
+    clock += 2 * HOUR_MS;
+    await stores[0]!.sweep({ orphans: false });
+    assert.equal((await blobIds(blobs)).length, count);
+  }
+
+  test("of puts that must find nothing, exactly one wins", async () => {
+    for (let round = 0; round < 10; round++) {
+      const none: Conditions = { etagDoesNotMatch: [{ type: "wildcard" }] };
+      assert.equal(await putsIf(`new ${round}`, none), 1);
+    }
+    await stores[0]!.delete(
+      bucket,
+      Array.from({ length: 10 }, (_, round) => `new ${round}`),
+    );
+    await mustHold(0);
+  });
+
+  test("of puts that must find one version, exactly one wins", async () => {
+    for (let round = 0; round < 10; round++) {
+      const { etag } = (await stores[0]!.put(bucket, "one", octets(`round ${round} begins`)))!;
+      assert.equal(await putsIf("one", { etagMatches: [{ type: "strong", value: etag }] }), 1);
+    }
+    await mustHold(1);
+  });
+
+  test("puts without conditions all succeed, the last one stays, and the others' blobs go", async () => {
+    for (let round = 0; round < 5; round++) {
+      const puts = await all((store, i) =>
+        store.put(bucket, "free", octets(`${"long ".repeat(i % 3)}value ${i}`)),
+      );
+      const object = await stores[0]!.head(bucket, "free");
+      assert.ok(puts.some((put) => put?.version === object?.version));
+    }
+    await stores[0]!.delete(bucket, ["free"]);
+    await mustHold(1);
+  });
+
+  test("puts, deletes and uploads of the same keys leave only what is there in the end", async () => {
+    const chance = chanceFrom(7);
+    const keys = ["x", "y", "z"];
+    for (let round = 0; round < 10; round++) {
+      await all(async (store, i) => {
+        const key = keys[chance(keys.length)]!;
+        const what = chance(4);
+        if (what === 0) return store.delete(bucket, [key, keys[chance(3)]!]);
+        if (what < 3) return store.put(bucket, key, octets(`a long value, number ${i}`));
+        const { uploadId } = await store.createUpload(bucket, key);
+        const value = octets(`a long part, number ${i}`);
+        const parts = await Promise.all(
+          [1, 1, 2].map((n) => store.uploadPart(bucket, key, uploadId, n, value)),
+        );
+        return chance(2) === 0
+          ? store.abortUpload(bucket, key, uploadId)
+          : store.completeUpload(bucket, key, uploadId, parts.slice(1), { evenParts: true });
+      });
+    }
+    for (const { key, etag } of (await stores[0]!.list(bucket)).objects) {
+      assert.match(await textOf(await stores[0]!.get(bucket, key)), /^(a long|round)/, etag);
+    }
+    await stores[0]!.delete(bucket, [...keys, "one"]);
+    await mustHold(0);
+  });
+
+  test("readers get whole values while these are overwritten and swept", async () => {
+    const store = stores[0]!;
+    const value = (i: number) => `${i} `.repeat(20_000);
+    await store.put(bucket, "read", octets(value(0)));
+    let isOver = false;
+    const write = async () => {
+      for (let i = 1; i <= 30; i++) {
+        await store.put(bucket, "read", octets(value(i)));
+        clock += 2 * HOUR_MS;
+        await store.sweep({ orphans: i % 10 === 0 });
+      }
+      isOver = true;
+    };
+    const read = async () => {
+      while (!isOver) {
+        const text = await textOf(await store.get(bucket, "read"));
+        assert.equal(text, value(Number(text.slice(0, text.indexOf(" ")))));
+        await new Promise(setImmediate); // What lies in memory comes at once; the writer needs a turn.
+      }
+    };
+    await Promise.all([write(), ...Array.from({ length: 8 }, read)]);
+  });
+});
