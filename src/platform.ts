@@ -13,10 +13,11 @@ import { Metrics } from "#kit/metrics.ts";
 import { addProcessMetrics } from "#kit/process-metrics.ts";
 import { WindowLimit } from "#kit/window-limit.ts";
 import { dohHandler, type Nameserver, startNameserver } from "#nameserver";
-import { ObjectStore, openBlobs } from "#objects";
+import { openBlobs } from "#objects";
 import { Records, Zones } from "#zones";
 import type { Config } from "./config.ts";
 import { openGround } from "./ground.ts";
+import { MeteredObjects } from "./metered-objects.ts";
 
 export interface Platform extends AsyncDisposable {
   /** Where each door listens, as the ready line shows it. */
@@ -75,7 +76,7 @@ export async function startPlatform(
     nameservers: config.nameservers,
   });
 
-  const objects = await openObjects(config, { db, log, now }, started);
+  const objects = await openObjects(config, { db, log, metrics, now }, started);
 
   const doors: Record<string, string> = {};
   const nameserver = await startDns(config, { zones, records, sealKey, log, metrics, now });
@@ -174,16 +175,30 @@ async function startDns(
   });
 }
 
+interface ObjectParts {
+  readonly db: Database;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+}
+
 async function openObjects(
   { blobsUrl, dataDir }: Config,
-  { db, log, now }: { readonly db: Database; readonly log: Log; readonly now: () => number },
+  { db, log: whole, metrics, now }: ObjectParts,
   started: AsyncDisposableStack,
-): Promise<ObjectStore> {
-  const environment = process.env;
-  const blobs = started.use(await openBlobs({ url: blobsUrl, dataDir, environment }));
-  const objects = started.use(new ObjectStore({ db, blobs, now }));
-  const sweeps = log.with({ part: "objects" });
-  objects.startSweeping({ onError: (cause) => sweeps.warn("sweep failed", { cause }) });
+): Promise<MeteredObjects> {
+  const log = whole.with({ part: "objects" });
+  if (db.shared && blobsUrl.startsWith("file:")) {
+    const warning =
+      "blobs are in files of this node: others that share its database need --blobs s3://…";
+    log.warn("setting", { warning });
+  }
+  const blobs = started.use(await openBlobs({ url: blobsUrl, dataDir, environment: process.env }));
+  const objects = started.use(new MeteredObjects({ db, blobs, now }, metrics));
+  objects.startSweeping({
+    onError: (cause) => log.warn("sweep failed", { cause }),
+    onSwept: (swept) => objects.noteSwept(swept),
+  });
   return objects;
 }
 

@@ -5,6 +5,12 @@ import { type Holder, LONG_SECONDS, openHolder } from "./objects-measure.ts";
 
 const FEW = 1_000;
 
+/** Keys stored between two lines that tell how far it is. */
+const PIECE = 100_000;
+
+/** Enough for full groups: the more puts share a sync, the sooner a million is there. */
+const FILL_CONCURRENCY = 1_024;
+
 const listFigures: readonly ShownFigure[] = [
   { key: "rate", label: "pages a second", digits: 0 },
   { key: "p50Micros", label: "p50 µs", digits: 0 },
@@ -14,35 +20,43 @@ const listFigures: readonly ShownFigure[] = [
 
 /** A page of 1,000 entries from many keys, in turns with one from as many as it shows. */
 export async function listRows(context: BenchContext, program: URL, many: number): Promise<Row[]> {
-  const { leftovers, note } = context;
-  const data = await leftovers.folder();
+  const data = await context.leftovers.folder();
   const rows: Row[] = [];
   {
     await using holder = await openHolder(context, program, data);
-    for (const delimiter of [undefined, "/"]) {
-      const job = (objects: number) => listJob(objects, delimiter);
-      for (const objects of [FEW, many]) {
-        note(`storing ${objects} keys ${delimiter === undefined ? "" : "in as many groups"}`);
-        const loop = { ...job(objects), concurrency: 256, seconds: 0 };
-        await holder.run({ do: "fill", loop, seconds: LONG_SECONDS });
-      }
-      const rounds = await turns(context, holder, { ours: job(many), peer: job(FEW) });
+    await fillWith(context, holder, FEW);
+    await fillWith(context, holder, many);
+    for (const [delimiter, kind] of [
+      [undefined, ""],
+      ["/", ", by delimiter"],
+    ] as const) {
       rows.push({
-        name: `list a page of 1,000${delimiter === undefined ? "" : ", by delimiter"}`,
+        name: `list a page of 1,000${kind}`,
         names: { ours: `of ${many.toLocaleString("en")}`, peer: `of ${FEW.toLocaleString("en")}` },
         shown: listFigures,
         aims: [{ text: "at most 20 % slower", key: "rate", ratioAtLeast: 0.8 }],
         conditions: [],
-        rounds,
+        rounds: await turns(context, holder, {
+          ours: listJob(many, delimiter),
+          peer: listJob(FEW, delimiter),
+        }),
       });
     }
   }
-  await leftovers.remove(data);
+  await context.leftovers.remove(data);
   return rows;
 }
 
+async function fillWith({ note }: BenchContext, holder: Holder, objects: number): Promise<void> {
+  for (let first = 0; first < objects; first += PIECE) {
+    if (objects > PIECE) note(`storing keys: ${first} of ${objects}`);
+    const loop = { ...listJob(objects), first, concurrency: FILL_CONCURRENCY, seconds: 0 };
+    await holder.run({ do: "fill", loop, most: PIECE, seconds: LONG_SECONDS });
+  }
+}
+
 /** Small values: what counts here is the number of keys. */
-function listJob(objects: number, delimiter: string | undefined): Omit<LoopJob, "seconds"> {
+function listJob(objects: number, delimiter?: string): Omit<LoopJob, "seconds"> {
   return {
     action: "list",
     octets: 16,
@@ -50,6 +64,7 @@ function listJob(objects: number, delimiter: string | undefined): Omit<LoopJob, 
     putKeys: 1,
     first: 0,
     concurrency: 1,
+    inFolders: true,
     ...(delimiter !== undefined && { delimiter }),
   };
 }

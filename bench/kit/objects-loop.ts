@@ -14,6 +14,9 @@ export interface LoopJob {
   readonly first: number;
   readonly concurrency: number;
   readonly seconds: number;
+  /** Each object lies in a folder of its own. */
+  readonly inFolders?: boolean;
+  /** Of lists. */
   readonly delimiter?: string;
 }
 
@@ -75,12 +78,13 @@ export async function runLoop(
   };
 }
 
-/** Stores what the loops read, and returns when all is there. */
-export async function fill(bucket: LoopBucket, job: LoopJob): Promise<void> {
+/** Stores what the loops read, from the object `first` on and at most so many. */
+export async function fill(bucket: LoopBucket, job: LoopJob, most = job.objects): Promise<void> {
   const value = octetsOf(job.octets);
-  let next = 0;
+  const end = Math.min(job.objects, job.first + most);
+  let next = job.first;
   const work = async () => {
-    while (next < job.objects) await bucket.put(readKey(job, next++), value);
+    while (next < end) await bucket.put(readKey(job, next++), value);
   };
   await Promise.all(Array.from({ length: job.concurrency }, work));
 }
@@ -107,14 +111,14 @@ function operationOf(
   return operations[job.action];
 }
 
-/** Keys as applications have them: some folders, and a name. */
+/** Eight digits: in the order of their numbers. */
 function readKey(job: LoopJob, n: number): string {
   const number = String(n).padStart(8, "0");
-  return `${prefixOf(job)}${job.delimiter === undefined ? "" : `${number}${job.delimiter}`}${number}.bin`;
+  return `${prefixOf(job)}${job.inFolders === true ? `${number}/` : ""}${number}.bin`;
 }
 
-function prefixOf({ octets, objects, delimiter }: LoopJob): string {
-  return `${delimiter === undefined ? "get" : "groups"}/${octets}/${objects}/`;
+function prefixOf({ octets, objects }: LoopJob): string {
+  return `get/${octets}/${objects}/`;
 }
 
 async function lengthOf(

@@ -9,13 +9,20 @@ import type { LoopJob, LoopResult } from "./objects-loop.ts";
 /** `seconds` is the longest that the job may take. */
 export type ObjectsJob =
   | { readonly do: "open"; readonly data: string; readonly seconds: number }
-  | { readonly do: "fill" | "measure"; readonly loop: LoopJob; readonly seconds: number }
+  | {
+      readonly do: "fill";
+      readonly loop: LoopJob;
+      readonly most?: number;
+      readonly seconds: number;
+    }
+  | { readonly do: "measure"; readonly loop: LoopJob; readonly seconds: number }
   | { readonly do: "memory"; readonly seconds: number }
   | { readonly do: "upload"; readonly octets: number; readonly seconds: number };
 
 /** What is measured. */
 export interface Subject {
-  fill(job: LoopJob): Promise<void>;
+  /** At most so many; all when it is not given. */
+  fill(job: LoopJob, most?: number): Promise<void>;
   loop(job: LoopJob): Promise<LoopResult>;
   upload?(octets: number): Promise<Figures>;
 }
@@ -29,7 +36,7 @@ export function serveSubject(open: (data: string) => Promise<Subject>): void {
   let subject: Subject;
   serveJobs<ObjectsJob, Figures>(async (job) => {
     if (job.do === "open") subject = await open(job.data);
-    if (job.do === "fill") await subject.fill(job.loop);
+    if (job.do === "fill") await subject.fill(job.loop, job.most);
     if (job.do === "measure") return measure(subject, job.loop);
     if (job.do === "memory") return memory();
     if (job.do === "upload") return subject.upload!(job.octets);

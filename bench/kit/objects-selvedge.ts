@@ -13,7 +13,7 @@ serveSubject(async (data): Promise<Subject> => {
   const bucket: StoreBucket = there ? store.bucket(BUCKET) : await store.createBucket(BUCKET);
   const asked = bucket as unknown as LoopBucket;
   return {
-    fill: (job) => fill(asked, job),
+    fill: (job, most) => fill(asked, job, most),
     loop: (job) => runLoop(asked, job, { wholeOctets: 1024 ** 2 }),
     upload: (octets): Promise<Figures> => upload(bucket, octets),
   };

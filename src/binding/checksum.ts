@@ -10,7 +10,7 @@ const FORMS: Readonly<Record<Algorithm, readonly [name: string, octets: number]>
   sha512: ["SHA-512", 64],
 };
 
-type GivenChecksum = readonly [Algorithm, string | Uint8Array];
+export type GivenChecksum = readonly [Algorithm, string | Uint8Array];
 
 /** Holds each to its type. What they say is looked at when all arguments have theirs. */
 export function readChecksums(options: Fields): GivenChecksum[] {

@@ -5,7 +5,7 @@ import type { WireConditions, WireEtag } from "./protocol.ts";
 
 const STRUCT = "Conditional";
 
-interface GivenConditional {
+export interface GivenConditional {
   readonly etagMatches: string | undefined;
   readonly etagDoesNotMatch: string | undefined;
   readonly uploadedBefore: number | undefined;

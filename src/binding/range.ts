@@ -1,7 +1,7 @@
 /** `range`: offset and length, suffix, or the Range header. */
 import { isObject, wrongField } from "./convert.ts";
 
-interface GivenRange {
+export interface GivenRange {
   readonly offset: number | undefined;
   readonly length: number | undefined;
   readonly suffix: number | undefined;

@@ -3,7 +3,7 @@ import { TYPE } from "./codes.ts";
 import type { Query } from "./query.ts";
 import { CUT_SHORT, SET } from "./snapshot/layout.ts";
 
-export const FLAG = {
+const FLAG = {
   response: 0x8000,
   authoritative: 0x0400,
   truncated: 0x0200,

@@ -31,3 +31,4 @@ export type {
 } from "./model.ts";
 export { ObjectStore, type ObjectStoreOptions } from "./object-store.ts";
 export { objectMigrations } from "./schema.ts";
+export type { Swept } from "./sweep.ts";

@@ -1,10 +1,12 @@
 /** Sweeps the store again and again, and soon after something was thrown away. */
 import { setTimeout } from "node:timers/promises";
 import type { Garbage } from "./garbage.ts";
-import type { Sweep } from "./sweep.ts";
+import type { Sweep, Swept } from "./sweep.ts";
 
 export interface SweepingOptions {
   readonly onError: (error: unknown) => void;
+  /** Hears what each pass has done. */
+  readonly onSwept?: (swept: Swept) => void;
   readonly everyMs?: number;
 }
 
@@ -18,7 +20,7 @@ export function keepSweeping(
   sweep: Sweep,
   /** Null where others share the store: what they read must be left for a while. */
   garbage: Garbage | null,
-  { onError, everyMs = EVERY_MS }: SweepingOptions,
+  { onError, onSwept = () => {}, everyMs = EVERY_MS }: SweepingOptions,
 ): AsyncDisposable {
   const stop = new AbortController();
   const over = repeat();
@@ -37,7 +39,7 @@ export function keepSweeping(
       if (garbage !== null) garbage.onMade = garbageMade.resolve;
       const orphans = performance.now() - orphansAt >= ORPHANS_EVERY_MS;
       if (orphans) orphansAt = performance.now();
-      await sweep.run({ orphans }).catch(onError);
+      await sweep.run({ orphans }).then(onSwept, onError);
       await either(garbageMade.promise, everyMs);
     }
     if (garbage !== null) garbage.onMade = null;

@@ -164,7 +164,7 @@ function value(
   return { began, done: Infinity, pieces, etag, version: null, uploadId };
 }
 
-export function etagOfPieces(pieces: readonly Piece[]): string {
+function etagOfPieces(pieces: readonly Piece[]): string {
   const md5s = pieces.map(md5Of).join("");
   return `${hash("md5", Buffer.from(md5s, "hex"), "hex")}-${pieces.length}`;
 }

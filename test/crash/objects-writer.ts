@@ -55,7 +55,7 @@ async function put(key: string, ifAbsent: boolean): Promise<void> {
 
 async function remove(): Promise<void> {
   const keys = Array.from({ length: chance(4) === 0 ? 1 + chance(8) : 1 }, () => pick(KEYS));
-  await perform({ kind: "delete", keys }, async () => void (await store.delete(bucket, keys)));
+  await perform({ kind: "delete", keys }, () => store.delete(bucket, keys));
 }
 
 async function upload(key: string): Promise<void> {
@@ -83,9 +83,7 @@ async function upload(key: string): Promise<void> {
       store.completeUpload(bucket, key, uploadId, parts, { evenParts: true }),
     );
   } else if (end < 8) {
-    await perform({ kind: "abort", uploadId }, async () => {
-      await store.abortUpload(bucket, key, uploadId);
-    });
+    await perform({ kind: "abort", uploadId }, () => store.abortUpload(bucket, key, uploadId));
   }
 }
 

@@ -11,7 +11,10 @@ const FILLER = fileURLToPath(new URL("../crash/objects-full.ts", import.meta.url
 
 /** A mount that nobody else sees, and that goes with the program. Who is not root becomes it for this. */
 const IN_SMALL_DISK = [
-  ...["--mount", ...(process.getuid?.() === 0 ? [] : ["--map-root-user"]), "sh", "-c"],
+  "--mount",
+  ...(process.getuid?.() === 0 ? [] : ["--map-root-user"]),
+  "sh",
+  "-c",
   'mount -t tmpfs -o size=20m tmpfs "$0" && exec "$@"',
 ];
 

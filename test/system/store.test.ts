@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { connectStore, openStore, type StoreBucket } from "selvedge/store";
-import { sample } from "../support/prometheus.ts";
+import { readMetrics } from "../support/prometheus.ts";
 import { EMAIL, KEY, runSelvedge, startServer, type TestServer } from "../support/server.ts";
 import { call } from "./api.ts";
 import { accountKey, bucketKey, firstIds, policy, type PolicyInput } from "./policies.ts";
@@ -108,10 +108,7 @@ suite("a store on a server", () => {
 
   test("large bodies pass through in little memory, and others are served meanwhile", async () => {
     const bucket = withKey().bucket("things");
-    const memory = async () => {
-      const metrics = await (await fetch(`${server.origin}/metrics`)).text();
-      return sample(metrics, "process_resident_memory_bytes");
-    };
+    const memory = async () => (await readMetrics(server)).value("process_resident_memory_bytes");
     const before = await memory();
     let most = before;
     let slowest = 0;
@@ -142,11 +139,22 @@ suite("a store on a server", () => {
   });
 
   test("/metrics and the log tell of it", async () => {
-    await withKey().bucket("things").put("k", "v");
-    const metrics = await (await fetch(`${server.origin}/metrics`)).text();
+    const before = await readMetrics(server);
+    const bucket = withKey().bucket("things");
+    await bucket.put("k", "value");
+    await (await bucket.get("k"))!.text();
+    await assert.rejects(bucket.get("x".repeat(2_000)));
+    const after = await readMetrics(server);
+    const more = (name: string, labels: Record<string, string>) =>
+      after.value(name, labels) - before.value(name, labels);
     const labels = { method: "POST", route: "/store/v1/:bucket", status: "200" };
-    assert.ok(sample(metrics, "selvedge_api_requests_total", labels) > 0);
-    assert.ok(sample(metrics, "selvedge_store_requests_total", { method: "put", code: "0" }) > 0);
+    assert.equal(more("selvedge_api_requests_total", labels), 2);
+    const operations = "selvedge_objects_operations_total";
+    assert.equal(more(operations, { operation: "put", result: "ok" }), 1);
+    assert.equal(more(operations, { operation: "get", result: "ok" }), 1);
+    assert.equal(more(operations, { operation: "get", result: "bad-key" }), 1);
+    assert.equal(more("selvedge_objects_octets_total", { direction: "in" }), 5);
+    assert.equal(more("selvedge_objects_octets_total", { direction: "out" }), 5);
     assert.match(server.output.stderr, /"path":"\/store\/v1\/things".*"actor":"user:/);
   });
 });

@@ -18,7 +18,7 @@ import {
 } from "./layout.ts";
 
 /** The snapshot has a limit, and reaching it is an error that can be told. */
-export class SnapshotFull extends Error {
+class SnapshotFull extends Error {
   override readonly name = "SnapshotFull";
 }
 
