@@ -16,12 +16,13 @@ async function* manyRows(): AsyncGenerator<RecordRow[]> {
 }
 
 test("a change of one record in a large zone costs what the change costs", async () => {
-  const { publisher, ask } = serveZones({});
+  const served = serveZones({});
+  const { publisher } = served;
   const zone = zoneNamed("large.test", 1);
   assert.equal(await publisher.load([zone], manyRows()), NAMES);
   const addressOf = (name: string) => {
     const query = dnsPacket.encode({ type: "query", questions: [{ name, type: "A" }] });
-    const { answers } = dnsPacket.decode(Buffer.from(ask(query) as Uint8Array));
+    const { answers } = dnsPacket.decode(Buffer.from(served.ask(query) as Uint8Array));
     return (answers?.[0] as { data?: string } | undefined)?.data;
   };
   assert.equal(addressOf("n123456.large.test"), "192.0.2.1");

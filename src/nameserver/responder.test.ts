@@ -84,7 +84,7 @@ test("the expiry of a zone is only told with its SOA", () => {
   const opt = { type: "OPT", name: ".", udpPayloadSize: 1232, flags: 0, options };
   const told = (name: string) => {
     const { additionals } = ask(served, name, "SOA", { additionals: [opt] });
-    return (additionals?.at(-1) as { options: unknown[] }).options.length;
+    return (additionals!.at(-1) as { options: unknown[] }).options.length;
   };
   assert.deepEqual([told("z.test"), told("c.z.test")], [1, 0]);
 });

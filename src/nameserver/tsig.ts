@@ -45,17 +45,12 @@ export function readTsig({ message, start, limit, tsigAt }: Query): Tsig | null 
 export function writeBadKey(tsig: Tsig, reply: Reply): void {
   const { keyName, algorithm, signing, originalId } = tsig;
   const length = algorithm.length + signing.length + 2 + TAIL_OCTETS;
-  const octets = [
-    ...keyName,
-    ...[0, TYPE.TSIG, 0, CLASS.ANY, 0, 0, 0, 0],
-    ...[length >> 8, length & 0xff],
-    ...algorithm,
-    ...signing,
-    ...[0, 0], // No MAC.
-    ...originalId,
-    ...[0, BADKEY],
-    ...[0, 0],
-  ];
+  const head = [0, TYPE.TSIG, 0, CLASS.ANY, 0, 0, 0, 0, length >> 8, length & 0xff];
+  const noMac = [0, 0];
+  const tail = [0, BADKEY, 0, 0];
+  const octets = [keyName, head, algorithm, signing, noMac, originalId, tail].flatMap((part) => [
+    ...part,
+  ]);
   if (reply.at + octets.length > reply.limit) return;
   for (const octet of octets) reply.out[reply.at++] = octet;
   reply.additionals++;

@@ -33,10 +33,22 @@ big 300 IN TXT "${"x".repeat(250)}" "${"y".repeat(250)}" "${"z".repeat(250)}" "$
 };
 
 const names = [
-  ...["fuzz.example", "mail.fuzz.example", "x.wild.fuzz.example", "b.c.d.fuzz.example"],
-  ...["c1.fuzz.example", "loop1.fuzz.example", "out.fuzz.example", "cross.fuzz.example"],
-  ...["deep.sub.fuzz.example", "_sip._tcp.fuzz.example", "svc.fuzz.example", "big.fuzz.example"],
-  ...["nothing.fuzz.example", "www.other.example", "elsewhere.test", "."],
+  "fuzz.example",
+  "mail.fuzz.example",
+  "x.wild.fuzz.example",
+  "b.c.d.fuzz.example",
+  "c1.fuzz.example",
+  "loop1.fuzz.example",
+  "out.fuzz.example",
+  "cross.fuzz.example",
+  "deep.sub.fuzz.example",
+  "_sip._tcp.fuzz.example",
+  "svc.fuzz.example",
+  "big.fuzz.example",
+  "nothing.fuzz.example",
+  "www.other.example",
+  "elsewhere.test",
+  ".",
 ];
 const types = ["A", "AAAA", "NS", "MX", "TXT", "SOA", "CNAME", "SRV", "ANY", "AXFR", "DS", "HTTPS"];
 

@@ -248,7 +248,7 @@ export class ZoneWriter {
 
   #write(label: number, flags: number, own: number, data: SetBuilder | null): number {
     const { octets, at, labels } = this.#cursor;
-    const key = octets.subarray(at[label]!, at[labels - this.#labels]!);
+    const key = octets.subarray(at[label], at[labels - this.#labels]);
     return writeEntry(this.#memory, { flags, own, key, body: 0, sets: data });
   }
 
