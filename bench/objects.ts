@@ -2,7 +2,12 @@
 import type { Bench, Flag } from "./kit/bench.ts";
 import { runBenches } from "./kit/command.ts";
 import { listRows, uploadRow } from "./kit/objects-alone.ts";
-import { type HolderKind, measureHolders, operations } from "./kit/objects-measure.ts";
+import {
+  type HolderKind,
+  measureHolders,
+  operations,
+  plainOperations,
+} from "./kit/objects-measure.ts";
 import { limitRows, limits, peerRows } from "./kit/objects-rows.ts";
 import { installMiniflare } from "./peers/miniflare/install.ts";
 
@@ -13,7 +18,11 @@ const ours: HolderKind = {
   key: "ours",
   name: "selvedge",
   program: new URL("./kit/objects-selvedge.ts", import.meta.url),
-  asks: operations,
+  // Plain files right after the objects, while the machine is as it was.
+  asks: operations.flatMap((operation) => [
+    operation,
+    ...plainOperations.filter(({ key }) => key === `plain-${operation.key}`),
+  ]),
 };
 const disk: HolderKind = {
   key: "disk",

@@ -15,6 +15,9 @@ const INTERRUPTED = 130;
 /** Signals that follow the first within this are the same one again. */
 const ECHO_MS = 1_000;
 
+/** The longest that a timer can be set to. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 const { version } = JSON.parse(
   readFileSync(new URL("../package.json", import.meta.url), "utf8"),
 ) as { version: string };
@@ -134,7 +137,10 @@ function announce({ log }: Config, { doors }: Platform): void {
 function nextSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let askedAt = 0;
+    // Nothing else may keep the process: a server can have all its doors off.
+    const awake = setInterval(() => {}, MAX_TIMER_MS);
     const hear = (signal: NodeJS.Signals) => {
+      clearInterval(awake);
       // A terminal signals the whole group, and a parent may hand the same signal on.
       const isEcho = performance.now() - askedAt < ECHO_MS;
       if (askedAt > 0 && !isEcho) process.exit(INTERRUPTED);

@@ -20,12 +20,14 @@ const listFigures: readonly ShownFigure[] = [
 
 /** A page of 1,000 entries from many keys, in turns with one from as many as it shows. */
 export async function listRows(context: BenchContext, program: URL, many: number): Promise<Row[]> {
-  const data = await context.leftovers.folder();
+  const [large, small] = [await context.leftovers.folder(), await context.leftovers.folder()];
   const rows: Row[] = [];
   {
-    await using holder = await openHolder(context, program, data);
-    await fillWith(context, holder, FEW);
-    await fillWith(context, holder, many);
+    // A store each: what is in the same bucket may cost the other list time, too.
+    await using ours = await openHolder(context, program, large);
+    await using peer = await openHolder(context, program, small);
+    await fillWith(context, peer, FEW);
+    await fillWith(context, ours, many);
     for (const [delimiter, kind] of [
       [undefined, ""],
       ["/", ", by delimiter"],
@@ -36,14 +38,14 @@ export async function listRows(context: BenchContext, program: URL, many: number
         shown: listFigures,
         aims: [{ text: "at most 20 % slower", key: "rate", ratioAtLeast: 0.8 }],
         conditions: [],
-        rounds: await turns(context, holder, {
-          ours: listJob(many, delimiter),
-          peer: listJob(FEW, delimiter),
+        rounds: await turns(context, {
+          ours: (seconds) => measureList(ours, listJob(many, delimiter), seconds),
+          peer: (seconds) => measureList(peer, listJob(FEW, delimiter), seconds),
         }),
       });
     }
   }
-  await context.leftovers.remove(data);
+  for (const folder of [large, small]) await context.leftovers.remove(folder);
   return rows;
 }
 
@@ -55,8 +57,14 @@ async function fillWith({ note }: BenchContext, holder: Holder, objects: number)
   }
 }
 
+type ListJob = Omit<LoopJob, "seconds">;
+
+function measureList(holder: Holder, job: ListJob, seconds: number): Promise<Figures> {
+  return holder.run({ do: "measure", loop: { ...job, seconds }, seconds: LONG_SECONDS });
+}
+
 /** Small values: what counts here is the number of keys. */
-function listJob(objects: number, delimiter?: string): Omit<LoopJob, "seconds"> {
+function listJob(objects: number, delimiter?: string): ListJob {
   return {
     action: "list",
     octets: 16,
@@ -71,16 +79,13 @@ function listJob(objects: number, delimiter?: string): Omit<LoopJob, "seconds"> 
 
 async function turns(
   { rounds, seconds }: BenchContext,
-  holder: Holder,
-  jobs: Record<Side, Omit<LoopJob, "seconds">>,
+  measure: Record<Side, (seconds: number) => Promise<Figures>>,
 ): Promise<Round[]> {
   const done: Round[] = [];
   for (let round = 0; round < rounds; round++) {
     const first: Side = round % 2 === 0 ? "ours" : "peer";
-    const measure = (side: Side) =>
-      holder.run({ do: "measure", loop: { ...jobs[side], seconds }, seconds: LONG_SECONDS });
-    const earlier = await measure(first);
-    const later = await measure(first === "ours" ? "peer" : "ours");
+    const earlier = await measure[first](seconds);
+    const later = await measure[first === "ours" ? "peer" : "ours"](seconds);
     const [ours, peer] = first === "ours" ? [earlier, later] : [later, earlier];
     done.push({ first, ours, peer });
   }

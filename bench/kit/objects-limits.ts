@@ -2,23 +2,13 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { promisify } from "node:util";
 import { configureSqlite } from "../../src/db/sqlite-settings.ts";
-import { fill, type LoopBucket, type LoopJob, type LoopResult, runLoop } from "./objects-loop.ts";
+import { filesIn } from "./objects-files.ts";
+import { fill, type LoopJob, type LoopResult, runLoop } from "./objects-loop.ts";
 import { serveSubject } from "./objects-process.ts";
 
 /** From here on octets are files. */
 const FILE_OCTETS = 1024 ** 2;
-
-/** As many as our own store reads at once. */
-const CHUNK_OCTETS = 512 * 1024;
-
-const [open, close, write, sync] = [fs.open, fs.close, fs.write, fs.fdatasync].map((call) =>
-  promisify(call as never),
-) as unknown as [Open, Close, Write, Close];
-type Open = (path: string, flags: string) => Promise<number>;
-type Close = (fd: number) => Promise<void>;
-type Write = (fd: number, octets: Uint8Array, at: number, length: number) => Promise<void>;
 
 serveSubject(async (data) => {
   const groups = new Groups(join(data, "limit.sqlite"));
@@ -82,27 +72,4 @@ function repeat(seconds: number, each: number, work: () => void): LoopResult {
     p50Micros: micros[Math.floor(micros.length * 0.5)]!,
     p99Micros: micros[Math.floor(micros.length * 0.99)]!,
   };
-}
-
-/** Files by their keys: read as streams of Node, written and synced. */
-function filesIn(data: string): LoopBucket {
-  const pathOf = (key: string) => join(data, key.replaceAll("/", "-"));
-  return {
-    async get(key) {
-      const stream = fs.createReadStream(pathOf(key), { highWaterMark: CHUNK_OCTETS });
-      return { body: stream as unknown as ReadableStream<Uint8Array>, arrayBuffer: unused };
-    },
-    async put(key, value) {
-      const fd = await open(pathOf(key), "w");
-      await write(fd, value, 0, value.length);
-      await sync(fd);
-      await close(fd);
-    },
-    head: unused,
-    list: unused,
-  };
-}
-
-function unused(): never {
-  throw new Error("The disk is not asked for this");
 }

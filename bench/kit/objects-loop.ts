@@ -14,6 +14,8 @@ export interface LoopJob {
   readonly first: number;
   readonly concurrency: number;
   readonly seconds: number;
+  /** Not the bucket is meant but plain files, in the process that holds it. */
+  readonly plain?: boolean;
   /** Each object lies in a folder of its own. */
   readonly inFolders?: boolean;
   /** Of lists. */

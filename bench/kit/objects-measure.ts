@@ -21,11 +21,12 @@ export interface Operation {
 }
 
 const KIB = 1024;
+// Few enough for the memory that the system keeps files in: a disk's own speed is not our subject.
+const LARGE = { octets: 10 * KIB * KIB, name: "10 MiB", objects: 32, putKeys: 64 };
 const SIZES = [
   { octets: KIB, name: "1 KiB", objects: 1_000, putKeys: Number.MAX_SAFE_INTEGER },
   { octets: 64 * KIB, name: "64 KiB", objects: 1_000, putKeys: 2_000 },
-  // Few enough for the memory that the system keeps files in: a disk's own speed is not our subject.
-  { octets: 10 * KIB * KIB, name: "10 MiB", objects: 32, putKeys: 64 },
+  LARGE,
 ];
 const CONCURRENCIES = [1, 32];
 const ACTIONS: readonly Action[] = ["get", "put", "head", "list"];
@@ -39,6 +40,15 @@ export const operations: readonly Operation[] = SIZES.flatMap(({ name, ...size }
     })),
   ),
 );
+
+/** Large files, which ours measures beside its objects: the same process has the same garbage to collect. */
+export const plainOperations: readonly Operation[] = operations
+  .filter(({ job }) => job.octets === LARGE.octets && ["get", "put"].includes(job.action))
+  .map(({ key, name, job }) => ({
+    key: `plain-${key}`,
+    name: `${name}, plain files`,
+    job: { ...job, plain: true },
+  }));
 
 export function keyOf(action: Action, octets: number, concurrency: number): string {
   return `${action}-${octets}-${concurrency}`;
@@ -72,6 +82,17 @@ async function measureHolder(context: BenchContext, kind: HolderKind): Promise<F
     figures["memory.idle"] = (await memoryOf(holder))["rssMiB"]!;
     for (const size of SIZES) {
       const loop = { ...size, action: "put", first: 0, concurrency: 8, seconds } as const;
+      await holder.run({ do: "fill", loop, seconds: LONG_SECONDS });
+    }
+    if (kind.asks.some(({ job }) => job.plain)) {
+      const loop = {
+        ...LARGE,
+        action: "put",
+        first: 0,
+        concurrency: 8,
+        plain: true,
+        seconds,
+      } as const;
       await holder.run({ do: "fill", loop, seconds: LONG_SECONDS });
     }
     for (const { key, name, job } of kind.asks) {

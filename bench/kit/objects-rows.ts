@@ -1,6 +1,12 @@
 /** From what was measured of stores to rows: what is shown of each, and what is aimed at. */
 import type { Aim, Figures, Row, ShownFigure, Side } from "./bench.ts";
-import { type HolderKind, keyOf, type Operation, operations } from "./objects-measure.ts";
+import {
+  type HolderKind,
+  keyOf,
+  type Operation,
+  operations,
+  plainOperations,
+} from "./objects-measure.ts";
 
 const loadFigures: readonly ShownFigure[] = [
   { key: "rate", label: "a second", digits: 0 },
@@ -61,11 +67,28 @@ export const limits: readonly { operation: Operation; name: string; least: numbe
 ];
 
 export function limitRows(ours: HolderKind, disk: HolderKind, measured: Measured): Row[] {
+  return [...besideDisk(ours, disk, measured), ...besideFiles(ours, measured)];
+}
+
+/** Plain files in our own process, whose heap and threads are the same. */
+function besideFiles(ours: HolderKind, measured: Measured): Row[] {
+  const files = { ...ours, name: "plain files" };
+  return plainOperations.map(({ key, name, job }) => {
+    const objectsKey = keyOf(job.action, job.octets, job.concurrency);
+    const least = job.action === "get" ? 0.7 : null;
+    const row = { name: `${name} in the same process`, shown: loadFigures, aims: reaches(least) };
+    return rowOf({ ...row, key: objectsKey, peerKey: key }, ours, files, measured);
+  });
+}
+
+function reaches(least: number | null): Aim[] {
+  if (least === null) return [];
+  return [{ text: `at least ${least * 100} % of it`, key: "rate", ratioAtLeast: least }];
+}
+
+function besideDisk(ours: HolderKind, disk: HolderKind, measured: Measured): Row[] {
   return limits.map(({ operation: { key }, name, least }) => {
-    const aims: Aim[] =
-      least === null
-        ? []
-        : [{ text: `at least ${least * 100} % of it`, key: "rate", ratioAtLeast: least }];
+    const aims = reaches(least);
     return rowOf({ key, name, shown: loadFigures, aims }, ours, disk, measured);
   });
 }
@@ -75,11 +98,12 @@ function operationOf(key: string): Operation {
 }
 
 function rowOf(
-  { key, name, shown, aims }: Pick<Row, "name" | "shown" | "aims"> & { key: string },
+  asked: Pick<Row, "name" | "shown" | "aims"> & { key: string; peerKey?: string },
   ours: HolderKind,
   peer: HolderKind,
   measured: Measured,
 ): Row {
+  const { key, peerKey = key, name, shown, aims } = asked;
   const peerRounds = measured.get(peer.key)!;
   return {
     name,
@@ -90,7 +114,7 @@ function rowOf(
     rounds: measured.get(ours.key)!.map((figures, round) => ({
       first: (round % 2 === 0 ? "ours" : "peer") satisfies Side,
       ours: figuresOf(figures, key),
-      peer: figuresOf(peerRounds[round]!, key),
+      peer: figuresOf(peerRounds[round]!, peerKey),
     })),
   };
 }

@@ -22,7 +22,7 @@ export function byteStream(
     async cancel(reason) {
       await leave(reason);
     },
-  }) as ReadableStream<Uint8Array>;
+  });
 }
 
 /** The stream takes the whole buffer away, so a part of one must be a copy. */

@@ -44,7 +44,7 @@ export function wrongElement(index: number, type: string): TypeError {
 
 /** As JavaScript makes text of anything; what `toString` throws passes through. */
 export function toText(value: unknown): string {
-  return `${value as string}`;
+  return "".concat(value as string);
 }
 
 /** Text from anything but `undefined`, which is absent. */
@@ -63,7 +63,7 @@ const INT_MAX = 2 ** 31 - 1;
 
 /** A 32-bit integer from anything that can be a number; what cannot is 0. */
 export function toInt(value: unknown): number {
-  const number = +(value as number);
+  const number = +(value as object);
   if (!Number.isFinite(number)) return 0;
   if (number >= INT_MIN && number <= INT_MAX) return Math.trunc(number);
   throw new TypeError(`Value out of range. Must be between ${INT_MIN} and ${INT_MAX} (inclusive).`);

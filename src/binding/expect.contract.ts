@@ -39,8 +39,13 @@ function assertError(error: unknown, type: typeof Error, message: string | RegEx
 }
 
 /** Arguments that TypeScript would refuse. */
-export function wrong<T>(value: unknown): T {
-  return value as T;
+export function wrong(value: unknown): never {
+  return value as never;
+}
+
+/** A method without its object. */
+export function lost(object: object, method: string): (...args: unknown[]) => unknown {
+  return (object as Record<string, (...args: unknown[]) => unknown>)[method]!;
 }
 
 export const MIB = 1024 * 1024;

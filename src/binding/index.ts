@@ -7,6 +7,5 @@ export { type Access, apiAccess, type Authorize } from "./access.ts";
 export { storeErrors } from "./codes.ts";
 export { storeDoor } from "./http-door.ts";
 export { localTransport } from "./local.ts";
-export { remoteTransport } from "./remote.ts";
 export { bucketOver, type Compatibility } from "./store-bucket.ts";
 export type * from "./types.ts";

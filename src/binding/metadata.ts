@@ -75,7 +75,7 @@ export function showHttpFields(fields: WireHttpFields, showsAbsent: boolean): St
   const { cacheExpiry } = fields;
   if (cacheExpiry !== undefined) shown["cacheExpiry"] = new Date(cacheExpiry);
   else if (showsAbsent) shown["cacheExpiry"] = undefined;
-  return shown as StoreHTTPMetadata;
+  return shown;
 }
 
 /** Sets the headers whose field is present. */

@@ -71,7 +71,7 @@ export class MultipartUpload extends Uncloneable {
     const request = { method: "completeMultipartUpload", ...this.#ids, parts } as const;
     const answer = await call(this.#transport, request);
     const { result } = answer as { result: WireObject };
-    return new HeadResult(result, this.#showsAbsent) as StoreObject;
+    return new HeadResult(result, this.#showsAbsent);
   }
 }
 

@@ -4,6 +4,7 @@
  * `structuredClone` copies ordinary objects and refuses all others, among them those that the runtime
  * makes for a bucket. What began its life as an iterator is refused, too.
  */
+// oxlint-disable-next-line no-extraneous-class -- others extend it
 export class Uncloneable {
   constructor() {
     // oxlint-disable-next-line no-constructor-return -- there is no other way to begin as one

@@ -25,7 +25,7 @@ export function readRange(value: unknown): GivenRange | Headers | undefined {
 }
 
 function numberField(value: unknown): number | undefined {
-  return value === undefined ? undefined : +(value as number);
+  return value === undefined ? undefined : +(value as object);
 }
 
 export function toRange(given: GivenRange | Headers | undefined): RequestedRange {

@@ -43,7 +43,7 @@ export class HeadResult extends Uncloneable {
       customMetadata: custom && { ...custom },
       httpMetadata: http && showHttpFields(http, showsAbsent),
       uploaded: new Date(object.uploaded),
-      checksums: new Checksums(object.checksums) as StoreChecksums,
+      checksums: new Checksums(object.checksums),
       httpEtag: `"${object.etag}"`,
       etag: object.etag,
       size: object.size,

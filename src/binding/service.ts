@@ -12,7 +12,14 @@ import {
 } from "#objects";
 import { CONDITION_FAILED, NO_SUCH_KEY, storeErrors } from "./codes.ts";
 import { leave } from "./octets.ts";
-import type { StoreReply, StoreRequest, WireList, WireObject, WireWrite } from "./protocol.ts";
+import type {
+  StoreMethod,
+  StoreReply,
+  StoreRequest,
+  WireList,
+  WireObject,
+  WireWrite,
+} from "./protocol.ts";
 import { parseRangeHeader } from "./range-header.ts";
 
 /** A reply whose octets are as the core gave them: a stream must be read or returned. */
@@ -20,7 +27,7 @@ export type ServedReply =
   | { readonly ok: true; readonly result: unknown; readonly body?: Uint8Array | Body }
   | Extract<StoreReply, { ok: false }>;
 
-type RequestOf<M extends StoreRequest["method"]> = Extract<StoreRequest, { method: M }>;
+type RequestOf<M extends StoreMethod> = Extract<StoreRequest, { method: M }>;
 
 /** Answers for one bucket. What the store will not do is a reply; only a fault of ours is thrown. */
 export async function serve(
@@ -30,7 +37,8 @@ export async function serve(
   body: Body | Uint8Array,
 ): Promise<ServedReply> {
   try {
-    return await answer(store, await find(), request, body);
+    const method = methods[request.method] as Method<StoreMethod>;
+    return await method(store, await find(), request, body);
   } catch (error) {
     await leave(body); // The core may not have come to it.
     if (error instanceof ObjectFault) return refusal(error);
@@ -43,45 +51,40 @@ export function refusal({ kind, message }: ObjectFault): Extract<ServedReply, { 
   return { ok: false, status, code, message: known ?? message };
 }
 
-async function answer(
+type Method<M extends StoreMethod> = (
   store: ObjectStore,
   bucket: Bucket,
-  request: StoreRequest,
+  request: RequestOf<M>,
   body: Body | Uint8Array,
-): Promise<ServedReply> {
-  switch (request.method) {
-    case "head": {
-      const object = await store.head(bucket, request.key);
-      return object === null ? NO_SUCH_KEY : done(showWhole(object));
-    }
-    case "get":
-      return get(store, bucket, request);
-    case "put":
-      return put(store, bucket, request, body);
-    case "delete":
-      await store.delete(bucket, request.keys);
-      return done(null);
-    case "list":
-      return list(store, bucket, request);
-    case "createMultipartUpload": {
-      const { uploadId } = await store.createUpload(bucket, request.key, writeOptions(request));
-      return done({ uploadId });
-    }
-    case "uploadPart": {
-      const { key, uploadId, partNumber } = request;
-      const part = await store.uploadPart(bucket, key, uploadId, partNumber, body);
-      return done({ etag: part.etag });
-    }
-    case "completeMultipartUpload": {
-      const { key, uploadId, parts } = request;
-      const options = { evenParts: true };
-      return done(show(await store.completeUpload(bucket, key, uploadId, parts, options)));
-    }
-    case "abortMultipartUpload":
-      await store.abortUpload(bucket, request.key, request.uploadId);
-      return done(null);
-  }
-}
+) => Promise<ServedReply>;
+
+const methods: { readonly [M in StoreMethod]: Method<M> } = {
+  head: async (store, bucket, { key }) => {
+    const object = await store.head(bucket, key);
+    return object === null ? NO_SUCH_KEY : done(showWhole(object));
+  },
+  get,
+  put,
+  delete: async (store, bucket, { keys }) => {
+    await store.delete(bucket, keys);
+    return done(null);
+  },
+  list,
+  createMultipartUpload: async (store, bucket, request) => {
+    const { uploadId } = await store.createUpload(bucket, request.key, writeOptions(request));
+    return done({ uploadId });
+  },
+  uploadPart: async (store, bucket, { key, uploadId, partNumber }, body) => {
+    const { etag } = await store.uploadPart(bucket, key, uploadId, partNumber, body);
+    return done({ etag });
+  },
+  completeMultipartUpload: async (store, bucket, { key, uploadId, parts }) =>
+    done(show(await store.completeUpload(bucket, key, uploadId, parts, { evenParts: true }))),
+  abortMultipartUpload: async (store, bucket, { key, uploadId }) => {
+    await store.abortUpload(bucket, key, uploadId);
+    return done(null);
+  },
+};
 
 async function get(
   store: ObjectStore,
@@ -127,10 +130,10 @@ async function put(
 async function list(
   store: ObjectStore,
   bucket: Bucket,
-  { include, method: _, ...options }: RequestOf<"list">,
+  { include, ...request }: RequestOf<"list">,
 ): Promise<ServedReply> {
-  const metadata = include.length > 0;
-  const { objects, prefixes, cursor } = await store.list(bucket, { ...options, metadata });
+  const options = { ...request, metadata: include.length > 0 };
+  const { objects, prefixes, cursor } = await store.list(bucket, options);
   const [withHttp, withCustom] = [
     include.includes("httpMetadata"),
     include.includes("customMetadata"),

@@ -105,7 +105,7 @@ class StoreBucket extends Uncloneable {
     if (answer.kind === "condition failed") return this.#object(answer.result);
     const { showsAbsent } = this.#compatibility;
     const body = answer.body ?? new Uint8Array(0);
-    return new GetResult(answer.result as WireObject, showsAbsent, body) as types.StoreObjectBody;
+    return new GetResult(answer.result as WireObject, showsAbsent, body);
   }
 
   async #put(args: unknown[]): Promise<types.StoreObject | null> {
@@ -175,13 +175,13 @@ class StoreBucket extends Uncloneable {
 
   #object(result: unknown): types.StoreObject {
     const { showsAbsent } = this.#compatibility;
-    return new HeadResult(result as WireObject, showsAbsent) as types.StoreObject;
+    return new HeadResult(result as WireObject, showsAbsent);
   }
 
   #upload(key: string, uploadId: string): types.StoreMultipartUpload {
     const { showsAbsent } = this.#compatibility;
     const transport = this.#transport;
-    return new MultipartUpload(transport, key, uploadId, showsAbsent) as types.StoreMultipartUpload;
+    return new MultipartUpload(transport, key, uploadId, showsAbsent);
   }
 }
 

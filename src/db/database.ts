@@ -93,6 +93,8 @@ export interface ColumnTypes {
   readonly text: string;
   readonly integer: string;
   readonly bytes: string;
+  /** Ends the making of a table whose rows are to lie in the order of its primary key. */
+  readonly inKeyOrder: string;
 }
 
 export function guardFault(mustChange: number, changes: number): DatabaseFault {

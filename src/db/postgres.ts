@@ -13,7 +13,12 @@ import { PostgresSignals } from "./postgres-signals.ts";
 import type { Bound, Scan, SqlValue } from "./statement.ts";
 
 /** The C collation orders by bytes, as SQLite does, whatever the server's locale. */
-const types: ColumnTypes = { text: 'TEXT COLLATE "C"', integer: "BIGINT", bytes: "BYTEA" };
+const types: ColumnTypes = {
+  text: 'TEXT COLLATE "C"',
+  integer: "BIGINT",
+  bytes: "BYTEA",
+  inKeyOrder: "", // Rows lie where there is room.
+};
 
 /** CockroachDB has no such collation, and orders by bytes without being told. */
 const cockroachTypes: ColumnTypes = { ...types, text: "TEXT" };

@@ -14,7 +14,12 @@ import type { WriteOutcome, WriteReply } from "./sqlite-writer.ts";
 import type { Bound, Scan, SqlValue, StatementText } from "./statement.ts";
 import { WriteRequests } from "./write-requests.ts";
 
-const types: ColumnTypes = { text: "TEXT", integer: "INTEGER", bytes: "BLOB" };
+const types: ColumnTypes = {
+  text: "TEXT",
+  integer: "INTEGER",
+  bytes: "BLOB",
+  inKeyOrder: "WITHOUT ROWID",
+};
 
 /** At some ten thousand commits a second this is a second of work; more would only add waiting. */
 const MAX_WAITING_WRITES = 20_000;
@@ -89,6 +94,7 @@ class SqliteDatabase implements Database {
       this.#failAll(new Error("The writer thread has ended"));
       exit.resolve();
     });
+    writer.unref(); // A program may end when nothing waits to be written.
   }
 
   async all<Row>(query: Bound<Row>): Promise<Row[]> {
@@ -154,6 +160,7 @@ class SqliteDatabase implements Database {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#writer.ref();
     if (!this.#closed) this.#writer.postMessage("close"); // Behind every write that waits.
     this.#closed = true;
     await this.#exited;
@@ -183,6 +190,7 @@ class SqliteDatabase implements Database {
     const id = ++this.#lastId;
     post(id);
     const { promise, resolve, reject } = Promise.withResolvers<readonly WriteOutcome[]>();
+    if (this.#waiting.size === 0) this.#writer.ref();
     this.#waiting.set(id, { resolve, reject });
     return promise;
   }
@@ -190,6 +198,7 @@ class SqliteDatabase implements Database {
   #settle(reply: WriteReply): void {
     const waiting = this.#waiting.get(reply.id)!;
     this.#waiting.delete(reply.id);
+    if (this.#waiting.size === 0) this.#writer.unref();
     if ("guard" in reply) waiting.reject(guardFault(...reply.guard));
     else if ("failure" in reply) waiting.reject(faultOf(reply.failure));
     else waiting.resolve(reply.outcomes);

@@ -81,21 +81,38 @@ export class RateLimit {
     for (let i = 0; i < (length === 4 ? 3 : 7); i++)
       key = Math.imul(key ^ address[i]!, 0x0100_0193);
     key ^= key >>> 15;
-    const at = (key & (BUCKETS - 1)) * BUCKET.words;
-    const elapsed = (this.#now - table[at + BUCKET.filledAt]!) >>> 0;
-    let left = table[at + BUCKET.left]!;
-    if (elapsed > 0 && elapsed < CLOCK_ROUND_MS - BEHIND_MS) {
-      left = Math.min(rate * UNIT, left + Math.min(elapsed, 1000 * WINDOW_SECONDS) * rate);
+    const at = this.#bucketOf(key, rate);
+    const left = Math.max(this.#left(at, rate) - UNIT, -rate * UNIT * WINDOW_SECONDS, LEAST);
+    if ((this.#now - table[at + BUCKET.filledAt]!) >>> 0 < CLOCK_ROUND_MS - BEHIND_MS) {
       table[at + BUCKET.filledAt] = this.#now;
     }
-    // Networks that meet in a bucket share it, until it is full again: a takeover fills no bucket.
-    if (table[at + BUCKET.key] !== key && left >= rate * UNIT) {
-      table[at + BUCKET.key] = key;
-    }
-    left = Math.max(left - UNIT, -rate * UNIT * WINDOW_SECONDS, LEAST);
     table[at + BUCKET.left] = left;
     if (left >= 0) return LIMIT.pass;
     return (table[at + BUCKET.slips]!++ & 1) === 0 ? LIMIT.drop : LIMIT.slip;
+  }
+
+  /**
+   * The bucket of a key: one of two. A bucket that is full has no news to keep and can be taken over; when
+   * neither is, the key shares the first with whoever has it. So a takeover never fills a bucket.
+   */
+  #bucketOf(key: number, rate: number): number {
+    const table = this.#table;
+    const first = (key & (BUCKETS - 1)) * BUCKET.words;
+    if (table[first + BUCKET.key] === key) return first;
+    const second = ((key >>> 15) & (BUCKETS - 1)) * BUCKET.words;
+    if (table[second + BUCKET.key] === key) return second;
+    const free = this.#left(first, rate) >= rate * UNIT ? first : second;
+    if (this.#left(free, rate) < rate * UNIT) return first;
+    table[free + BUCKET.key] = key;
+    return free;
+  }
+
+  /** What a bucket holds by now. */
+  #left(at: number, rate: number): number {
+    const elapsed = (this.#now - this.#table[at + BUCKET.filledAt]!) >>> 0;
+    const left = this.#table[at + BUCKET.left]!;
+    if (elapsed >= CLOCK_ROUND_MS - BEHIND_MS) return left;
+    return Math.min(rate * UNIT, left + Math.min(elapsed, 1000 * WINDOW_SECONDS) * rate);
   }
 }
 

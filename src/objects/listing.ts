@@ -53,7 +53,7 @@ function stretchOf({ prefix = "", startAfter = "", cursor = "" }: ListOptions) {
   return { start, end: behindPrefix(begin) };
 }
 
-const COLUMNS = `key, version, size, etag, uploaded_at, storage_class, checksums,
+const INFO = `version, size, etag, uploaded_at, storage_class, checksums,
   CASE WHEN :metadata = 1 THEN metadata END`;
 const takes = { bucket: integer, start: bytes, end: bytes, entries: integer, metadata: integer };
 const gives = {
@@ -69,16 +69,19 @@ const gives = {
 };
 
 const stretch = statement({
-  sql: `SELECT ${COLUMNS} FROM objects
+  sql: `SELECT key, ${INFO} FROM objects
         WHERE bucket = :bucket AND key >= :start AND key < :end ORDER BY key LIMIT :entries`,
   takes,
   gives,
 });
 type Row = RowOf<typeof stretch>;
 
+/** Of a group only a key that lies in it. */
+type WalkedRow = Row | RowOf<(typeof walks)["sqlite"]>;
+
 /**
  * From each key that was found to the first one behind it, or behind its group. All in one statement: it
- * sees one moment, and travels to the database once. Of a group one object is given.
+ * sees one moment, and travels to the database once.
  */
 function walk(bytesType: string, positionOf: (needle: string, hay: string) => string) {
   const first = (from: string) =>
@@ -93,9 +96,18 @@ function walk(bytesType: string, positionOf: (needle: string, hay: string) => st
             UNION ALL
             SELECT n + 1, ${first(next)} FROM walk WHERE found IS NOT NULL AND n < :entries
           )
-          SELECT ${COLUMNS} FROM walk JOIN objects ON bucket = :bucket AND key = found ORDER BY n`,
+          SELECT found, ${INFO} FROM walk
+          LEFT JOIN objects ON bucket = :bucket AND key = found AND ${position} = 0
+          WHERE found IS NOT NULL ORDER BY n`,
     takes: { ...takes, delimiter: bytes, pastDelimiter: bytes, from: integer, nul: bytes },
-    gives,
+    gives: {
+      ...gives,
+      version: maybe(text),
+      size: maybe(integer),
+      etag: maybe(text),
+      uploadedAt: maybe(time),
+      storageClass: maybe(storageClass),
+    },
   });
 }
 
@@ -106,21 +118,28 @@ const walks = {
 };
 
 /** `groupEnd` tells where the group's name ends within a key; -1 for a key that is in none. */
-function pageOf(rows: readonly Row[], limit: number, groupEnd: (key: string) => number): ListPage {
+function pageOf(
+  rows: readonly WalkedRow[],
+  limit: number,
+  groupEnd: (key: string) => number,
+): ListPage {
   const objects: ObjectInfo[] = [];
   const prefixes: string[] = [];
   let metadataSize = 0;
   for (const [i, row] of rows.entries()) {
-    const end = groupEnd(row.key);
-    if (end === -1) metadataSize += row.metadata?.length ?? 0;
+    metadataSize += row.metadata?.length ?? 0;
     if (i === limit || (i > 0 && metadataSize > MAX_PAGE_METADATA)) {
       const last = rows[i - 1]!.key;
       return { objects, prefixes, cursor: cursorAt(placeBehind(last, groupEnd(last))) };
     }
-    if (end === -1) objects.push(infoOf(row, unpacked(row.metadata)));
-    else prefixes.push(row.key.slice(0, end));
+    if (isObject(row)) objects.push(infoOf(row, unpacked(row.metadata)));
+    else prefixes.push(row.key.slice(0, groupEnd(row.key)));
   }
   return { objects, prefixes, cursor: null };
+}
+
+function isObject(row: WalkedRow): row is Row {
+  return row.version !== null;
 }
 
 function placeBehind(key: string, groupEnd: number): Uint8Array {

@@ -28,7 +28,7 @@ const info = {
 };
 export const INFO = "key, version, size, etag, uploaded_at, storage_class, checksums, metadata";
 
-const content = { partCount: maybe(integer), blob: maybe(id), body: maybe(bytes) };
+const content = { partCount: maybe(integer), blob: maybe(id) };
 
 export const objectInfo = statement({
   sql: `SELECT ${INFO} FROM objects WHERE bucket = :bucket AND key = :key`,
@@ -36,9 +36,10 @@ export const objectInfo = statement({
   gives: info,
 });
 export const wholeObject = statement({
-  sql: `SELECT ${INFO}, part_count, blob, body FROM objects WHERE bucket = :bucket AND key = :key`,
+  sql: `SELECT ${INFO}, part_count, blob, body FROM objects
+        LEFT JOIN bodies ON bodies.slot = objects.slot WHERE bucket = :bucket AND key = :key`,
   takes: { bucket: integer, key },
-  gives: { ...info, ...content },
+  gives: { ...info, ...content, body: maybe(bytes) },
 });
 
 export type InfoRow = RowOf<typeof objectInfo>;
@@ -57,23 +58,35 @@ export function infoOf(
 }
 
 const whole = { bucket: integer, ...info, ...content };
-const INSERT = `INSERT INTO objects (bucket, ${INFO}, part_count, blob, body) VALUES (:bucket, :key,
-  :version, :size, :etag, :uploadedAt, :storageClass, :checksums, :metadata, :partCount, :blob, :body)`;
+const INSERT = `INSERT INTO objects (bucket, slot, ${INFO}, part_count, blob) VALUES (:bucket, :slot, :key,
+  :version, :size, :etag, :uploadedAt, :storageClass, :checksums, :metadata, :partCount, :blob)`;
+/** The slot stays: the body of the same size or another goes where the last one was. */
 const SET = `version = :version, size = :size, etag = :etag, uploaded_at = :uploadedAt,
   storage_class = :storageClass, checksums = :checksums, metadata = :metadata, part_count = :partCount,
-  blob = :blob, body = :body, previous_part_count = objects.part_count, previous_blob = objects.blob`;
+  blob = :blob, previous_part_count = objects.part_count, previous_blob = objects.blob`;
 
 const putObject = statement({
   sql: `${INSERT} ON CONFLICT (bucket, key) DO UPDATE SET ${SET}`,
-  takes: whole,
+  takes: { ...whole, slot: id },
 });
 const addObject = statement({
   sql: `${INSERT} ON CONFLICT (bucket, key) DO NOTHING`,
-  takes: whole,
+  takes: { ...whole, slot: id },
 });
 const replaceObject = statement({
   sql: `UPDATE objects SET ${SET} WHERE bucket = :bucket AND key = :key AND version = :seen`,
   takes: { ...whole, seen: text },
+});
+const keepBody = statement({
+  sql: `INSERT INTO bodies (slot, body)
+        SELECT slot, :body FROM objects WHERE bucket = :bucket AND key = :key
+        ON CONFLICT (slot) DO UPDATE SET body = excluded.body`,
+  takes: { bucket: integer, key, body: bytes },
+});
+const dropBody = statement({
+  sql: `DELETE FROM bodies
+        WHERE slot = (SELECT slot FROM objects WHERE bucket = :bucket AND key = :key)`,
+  takes: { bucket: integer, key },
 });
 const DISCARD = `INSERT INTO blob_garbage (id, has_parts, since)
   SELECT previous_blob, CASE WHEN previous_part_count IS NULL THEN 0 ELSE 1 END, :now FROM objects`;
@@ -84,22 +97,32 @@ const discardPrevious = statement({
 });
 
 /** Stores the object, whatever was there. */
-export function put(row: ObjectRow): readonly [Bound, Bound] {
-  return [putObject(row), discard(row)];
+export function put(row: ObjectRow): Bound[] {
+  return [putObject({ ...row, slot: newSlot(row) }), ...follow(row)];
 }
 
 /** Stores the object if what is there is still what was seen: a version, or nothing. */
-export function putAfter(row: ObjectRow, seen: string | null): readonly [Bound, Bound] {
-  const step = seen === null ? addObject(row) : replaceObject({ ...row, seen });
-  return [mustChangeOne(step), discard(row)];
+export function putAfter(row: ObjectRow, seen: string | null): Bound[] {
+  const step =
+    seen === null ? addObject({ ...row, slot: newSlot(row) }) : replaceObject({ ...row, seen });
+  return [mustChangeOne(step), ...follow(row)];
+}
+
+/** Only used where there is no object yet. */
+function newSlot({ uploadedAt }: ObjectRow): string {
+  return uploadedAt.toString(16).padStart(12, "0") + randomId().slice(12);
 }
 
 /**
- * What the write before it replaced becomes garbage in the same commit. By then the row is held: a
- * write of another node comes before or after both.
+ * The body goes to its slot, and what the write replaced becomes garbage in the same commit. By then the
+ * row is held: a write of another node comes before or after all of this.
  */
-function discard({ bucket, key, uploadedAt }: ObjectRow): Bound {
-  return discardPrevious({ bucket, key, now: uploadedAt });
+function follow({ bucket, key, body, uploadedAt }: ObjectRow): Bound[] {
+  const which = { bucket, key };
+  return [
+    body === null || body.length === 0 ? dropBody(which) : keepBody({ ...which, body }),
+    discardPrevious({ ...which, now: uploadedAt }),
+  ];
 }
 
 /**
@@ -132,6 +155,10 @@ function removalOf(size: number) {
           ${where}`,
     takes,
   });
+  const dropBodies = statement({
+    sql: `DELETE FROM bodies WHERE slot IN (SELECT slot FROM objects ${where} AND version = :mark)`,
+    takes,
+  });
   const discard = statement({
     sql: `${DISCARD} ${where} AND version = :mark AND previous_blob IS NOT NULL RETURNING id`,
     takes: { ...takes, now: time },
@@ -143,7 +170,7 @@ function removalOf(size: number) {
     steps(bucket: number, keys: readonly string[], now: number): Bound[] {
       const named = names.map((name, i) => [name, keys[i] ?? keys[0]!] as const);
       const which = { bucket, mark: randomId(), ...Object.fromEntries(named) };
-      return [mark(which), discard({ ...which, now }), remove(which)];
+      return [mark(which), dropBodies(which), discard({ ...which, now }), remove(which)];
     },
   };
 }

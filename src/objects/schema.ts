@@ -7,7 +7,7 @@ export const objectMigrations: readonly Migration[] = [
   {
     part: "objects",
     number: 1,
-    sql: ({ text, integer, bytes }) => [
+    sql: ({ text, integer, bytes, inKeyOrder }) => [
       `CREATE TABLE IF NOT EXISTS buckets (
         id ${text} PRIMARY KEY,
         number ${integer} NOT NULL UNIQUE,
@@ -22,13 +22,14 @@ export const objectMigrations: readonly Migration[] = [
       `CREATE TABLE IF NOT EXISTS bucket_numbers (id ${integer} PRIMARY KEY, last ${integer} NOT NULL)`,
       `INSERT INTO bucket_numbers (id, last) VALUES (1, 0) ON CONFLICT (id) DO NOTHING`,
       /*
-       * An object's octets are its `body`, or the blob of that id; with a `part_count`, the parts of the
-       * upload of that id. `previous_…` is what the last write replaced: it lets the same commit hand it
-       * to the garbage, without a read before. The body comes last, so that lists need not pass it.
+       * An object's octets are the body of its slot, or the blob of that id; with a `part_count`, the parts
+       * of the upload of that id. `previous_…` is what the last write replaced: it lets the same commit
+       * hand it to the garbage, without a read before. A list reads rows that lie side by side.
        */
       `CREATE TABLE IF NOT EXISTS objects (
         bucket ${integer} NOT NULL REFERENCES buckets (number),
         key ${bytes} NOT NULL,
+        slot ${bytes} NOT NULL,
         version ${text} NOT NULL,
         size ${integer} NOT NULL,
         etag ${text} NOT NULL,
@@ -40,10 +41,11 @@ export const objectMigrations: readonly Migration[] = [
         previous_blob ${bytes},
         checksums ${text},
         metadata ${text},
-        body ${bytes},
         PRIMARY KEY (bucket, key)
-      )`,
+      ) ${inKeyOrder}`,
       `CREATE INDEX IF NOT EXISTS objects_by_blob ON objects (blob) WHERE blob IS NOT NULL`,
+      // Small values. Their slots grow with time, so that new ones share the pages at the end.
+      `CREATE TABLE IF NOT EXISTS bodies (slot ${bytes} PRIMARY KEY, body ${bytes} NOT NULL)`,
       // What is finished stays for a while, so that it can be told from what never was.
       `CREATE TABLE IF NOT EXISTS uploads (
         id ${bytes} PRIMARY KEY,

@@ -21,7 +21,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 const leftover = statement({
   sql: `SELECT 'garbage' FROM blob_garbage UNION ALL SELECT 'part' FROM parts
-        UNION ALL SELECT 'upload' FROM uploads WHERE is_open = 1`,
+        UNION ALL SELECT 'upload' FROM uploads WHERE is_open = 1 UNION ALL SELECT 'body' FROM bodies`,
   gives: { what: text },
 });
 
