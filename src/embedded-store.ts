@@ -17,7 +17,7 @@ export async function openEmbedded({
     await openGround({
       dataDir,
       databaseUrl: "sqlite:",
-      secretKey: null,
+      secretKey: process.env["SELVEDGE_SECRET_KEY"] || null,
       firstCredentials: {},
       now,
       onError,

@@ -32,7 +32,12 @@ const HOST = "HOST:PORT";
 /** By key. A dot is a table in the file, a dash in a flag, an underscore in the environment. */
 export const settings = {
   data: flag("DIR", "./selvedge-data", read.text, "database, blobs, scripts, credentials"),
-  api: flag(HOST, "127.0.0.1:8700", read.listen, "management API, /healthz, /readyz, /metrics"),
+  api: flag(
+    HOST,
+    "127.0.0.1:8700",
+    read.listen,
+    "management API, /store/v1 for programs, /healthz, /readyz, /metrics",
+  ),
   dns: flag(HOST, "127.0.0.1:1053", read.listen, "DNS over UDP and TCP"),
   dns_tls: flag(HOST, "off", read.listen, "DNS over TLS"),
   dns_threads: flag(

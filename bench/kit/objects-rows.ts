@@ -70,14 +70,13 @@ export function limitRows(ours: HolderKind, disk: HolderKind, measured: Measured
   return [...besideDisk(ours, disk, measured), ...besideFiles(ours, measured)];
 }
 
-/** Plain files in our own process, whose heap and threads are the same. */
+/** Plain files in our own process, which tell our own cost from that of its heap; no aim is for them. */
 function besideFiles(ours: HolderKind, measured: Measured): Row[] {
   const files = { ...ours, name: "plain files" };
-  return plainOperations.map(({ key, name, job }) => {
-    const objectsKey = keyOf(job.action, job.octets, job.concurrency);
-    const least = job.action === "get" ? 0.7 : null;
-    const row = { name: `${name} in the same process`, shown: loadFigures, aims: reaches(least) };
-    return rowOf({ ...row, key: objectsKey, peerKey: key }, ours, files, measured);
+  return plainOperations.map(({ key: peerKey, name, job }) => {
+    const key = keyOf(job.action, job.octets, job.concurrency);
+    const row = { name: `${name} in the same process`, shown: loadFigures, aims: [] };
+    return rowOf({ ...row, key, peerKey }, ours, files, measured);
   });
 }
 

@@ -63,6 +63,8 @@ interface Guarded<
   readonly body?: B;
   /** The body is a form; its fields are held against `body`. Files come as bytes. */
   readonly form?: boolean;
+  /** JSON may call itself plain text, as wrangler's does. */
+  readonly plainText?: boolean;
   handle(input: EndpointInput<Path, z.output<Q>, z.output<B>>, parts: ApiParts): unknown;
 }
 

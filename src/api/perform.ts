@@ -122,7 +122,7 @@ function queryFields(query: string, repeats: readonly string[] = []): Record<str
 
 async function readFields(
   request: IncomingMessage,
-  { form = false }: { form?: boolean },
+  { form = false, plainText = false }: { form?: boolean; plainText?: boolean },
   { bodyBytes }: PerformOptions,
 ): Promise<unknown> {
   const type = request.headers["content-type"];
@@ -131,7 +131,8 @@ async function readFields(
       throw errors.wrongContentType();
     return formFields(await readBody(request, bodyBytes), type);
   }
-  if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) {
+  const isJson = type === undefined || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
+  if (!isJson && !(plainText && /^text\/plain\s*(?:;|$)/i.test(type))) {
     throw errors.wrongContentType();
   }
   const bytes = await readBody(request, bodyBytes);

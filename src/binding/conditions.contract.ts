@@ -212,5 +212,5 @@ function verb(holds: boolean): string {
 function show(onlyIf: unknown): string {
   return onlyIf instanceof Headers
     ? `Headers ${JSON.stringify(Object.fromEntries(onlyIf))}`
-    : String(JSON.stringify(onlyIf));
+    : (JSON.stringify(onlyIf) ?? "undefined");
 }

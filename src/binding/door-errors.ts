@@ -1,6 +1,7 @@
 /** What the door itself will not do, in the form of the store's own refusals. */
 import { AccountFault, type AccountFaultKind } from "#accounts";
 import { DatabaseFault } from "#db";
+import { BodyCutShort } from "#http";
 import { ObjectFault } from "#objects";
 import { refusal, type ServedReply } from "./service.ts";
 
@@ -31,6 +32,10 @@ const STRANGERS: ReadonlySet<AccountFaultKind> = new Set([
 /** The answer to a fault that a client can understand; null for anything else. */
 export function doorRefusal(error: unknown): Refusal | null {
   if (error instanceof ObjectFault) return refusal(error);
+  if (error instanceof BodyCutShort) {
+    // A client that has gone hears nothing of it.
+    return { ok: false, status: 400, code: 10_013, message: `${error.message}.` };
+  }
   if (error instanceof DatabaseFault) {
     const message = "The database cannot be reached right now; try again shortly.";
     return { ok: false, status: 503, code: 10_043, message };

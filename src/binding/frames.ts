@@ -1,11 +1,15 @@
 /**
- * A request or reply as one body: its JSON, then octets. A header says how many octets the JSON has.
- * Only what the web platform has, for workerd runs this file too.
+ * A request or reply as one body: its JSON, then octets. A header says how many octets the JSON has;
+ * another, whether the octets come in chunks (`chunks.ts`). Only what the web platform has, for workerd
+ * runs this file too.
  */
 import { byteStream, readOctets } from "./byte-stream.ts";
+import { END, lengthOf } from "./chunks.ts";
 import type { RequestBody } from "./protocol.ts";
 
 export const JSON_BYTES = "store-json-bytes";
+export const OCTETS = "store-octets";
+export const IN_CHUNKS = "chunks";
 
 /** More JSON than a thousand keys of full length, or a page of a list, can need. */
 export const MAX_JSON_BYTES = 8 * 1024 * 1024;
@@ -23,19 +27,21 @@ export function joined(
   octets: RequestBody | null,
   /** Hears why a stream could not be read to its end. */
   onBreak: (error: unknown) => void,
-): { readonly bytes: number; readonly body: RequestBody } {
+): { readonly headers: Readonly<Record<string, string>>; readonly body: RequestBody } {
   const head = new TextEncoder().encode(JSON.stringify(json));
-  if (octets === null) return { bytes: head.length, body: head };
+  const headers = { [JSON_BYTES]: String(head.length) };
+  if (octets === null) return { headers, body: head };
   if (octets instanceof Uint8Array) {
     const body = new Uint8Array(head.length + octets.length);
     body.set(head);
     body.set(octets, head.length);
-    return { bytes: head.length, body };
+    return { headers, body };
   }
-  return { bytes: head.length, body: preceded(head, octets, onBreak) };
+  const body = inChunks(head, octets, onBreak);
+  return { headers: { ...headers, [OCTETS]: IN_CHUNKS }, body };
 }
 
-function preceded(
+function inChunks(
   head: Uint8Array,
   rest: ReadableStream<Uint8Array>,
   onBreak: (error: unknown) => void,
@@ -45,7 +51,9 @@ function preceded(
     start: (controller) => controller.enqueue(head),
     async pull(controller) {
       try {
-        const octets = await readOctets(reader);
+        let octets = await readOctets(reader);
+        while (octets?.length === 0) octets = await readOctets(reader);
+        controller.enqueue(octets === null ? END : lengthOf(octets));
         if (octets === null) controller.close();
         else controller.enqueue(octets);
       } catch (error) {
@@ -80,5 +88,18 @@ export async function split(
     return first;
   };
   const rest = byteStream(next, (reason) => reader.cancel(reason));
-  return { json: JSON.parse(new TextDecoder().decode(head)) as unknown, rest };
+  return { json: parsed(head), rest };
+}
+
+/** The same of a body that is here. */
+export function cut(
+  body: Uint8Array,
+  bytes: number,
+): { readonly json: unknown; readonly rest: Uint8Array } {
+  if (body.length < bytes) throw new Error("The message of the store ends too early");
+  return { json: parsed(body.subarray(0, bytes)), rest: body.subarray(bytes) };
+}
+
+function parsed(head: Uint8Array): unknown {
+  return JSON.parse(new TextDecoder().decode(head)) as unknown;
 }

@@ -4,10 +4,10 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Reply } from "#http";
-import type { ObjectStore } from "#objects";
+import type { Body, ObjectStore } from "#objects";
 import type { Authorize, ObjectPermission } from "./access.ts";
 import { badFrame, doorRefusal, NOT_PERMITTED } from "./door-errors.ts";
-import { JSON_BYTES, jsonBytesOf } from "./frames.ts";
+import { IN_CHUNKS, JSON_BYTES, jsonBytesOf, OCTETS } from "./frames.ts";
 import type { StoreMethod, StoreRequest, WireObject } from "./protocol.ts";
 import { RequestFrames } from "./request-frames.ts";
 import { readRequest } from "./request-shape.ts";
@@ -61,7 +61,7 @@ async function answer(
     const { method } = request;
     const permission: ObjectPermission = READS.has(method) ? "objects.read" : "objects.edit";
     if (!(await access.may(permission))) return NOT_PERMITTED;
-    const octets = SENDS_OCTETS.has(method) ? frames.octets() : NOTHING;
+    const octets = SENDS_OCTETS.has(method) ? octetsOf(call.request, frames) : NOTHING;
     return await serve(store, async () => access.bucket, request, octets);
   } catch (error) {
     const refusal = doorRefusal(error);
@@ -84,6 +84,10 @@ async function readFrame(
   if (typeof request === "string") return badFrame(request);
   if (SENDS_OCTETS.has(request.method) || (await frames.isEnd())) return request;
   return badFrame(`Nothing may follow the JSON of ${request.method}`);
+}
+
+function octetsOf({ headers }: IncomingMessage, frames: RequestFrames): Body {
+  return headers[OCTETS] === IN_CHUNKS ? frames.chunkedOctets() : frames.octets();
 }
 
 /** What is no JSON fits no shape. */

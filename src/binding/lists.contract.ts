@@ -361,5 +361,5 @@ function refusals(buckets: Buckets): void {
 }
 
 function shown(limit: unknown): string {
-  return typeof limit === "object" ? JSON.stringify(limit) : String(limit as number);
+  return typeof limit === "number" ? String(limit) : JSON.stringify(limit);
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { lost, MIB, octets, rejects, throws, wrong } from "./expect.contract.ts";
 import type { Buckets } from "./store-bucket.contract.ts";
-import type { StoreBucket, StoreObjectBody, StoreRange } from "./types.ts";
+import type { StoreBucket, StoreObjectBody } from "./types.ts";
 
 const MD5_HELLO = "5d41402abc4b2a76b9719d911017c592";
 
@@ -350,7 +350,7 @@ export function reads(buckets: Buckets): void {
         const reader = (await opened(value)).body.getReader({ mode: "byob" });
         const { value: read, done } = await reader.read(new Uint8Array(7));
         assert.equal(done, false);
-        assert.deepEqual(read, value.slice(0, read!.length));
+        assert.deepEqual(read, value.slice(0, read.length));
         await reader.cancel();
       });
     }

@@ -1,5 +1,5 @@
 /** The transport over HTTP, with any `fetch`: a program's own, or a binding's inside workerd. */
-import { JSON_BYTES, joined, jsonBytesOf, split } from "./frames.ts";
+import { cut, JSON_BYTES, joined, jsonBytesOf, split } from "./frames.ts";
 import type { RequestBody, StoreReply, StoreRequest, StoreTransport } from "./protocol.ts";
 
 export interface RemoteOptions {
@@ -12,22 +12,23 @@ export interface RemoteOptions {
 /** Enough of a stranger's answer to tell what it is. */
 const SHOWN_CHARACTERS = 200;
 
+/** Octets up to here are read at once: a stream for them would cost more than they do. */
+const WHOLE_BYTES = 64 * 1024;
+
 export function remoteTransport({ fetch, url, headers }: RemoteOptions): StoreTransport {
   const send = async (request: StoreRequest, octets: RequestBody | null): Promise<StoreReply> => {
     let broken: { readonly error: unknown } | null = null;
-    const { bytes, body } = joined(request, octets, (error) => (broken = { error }));
+    const { headers: ours, body } = joined(request, octets, (error) => (broken = { error }));
     try {
       const response = await fetch(url, {
         method: "POST",
-        headers: {
-          ...headers,
-          [JSON_BYTES]: String(bytes),
-          "content-type": "application/octet-stream",
-        },
+        headers: { ...headers, ...ours, "content-type": "application/octet-stream" },
         body: body as Uint8Array<ArrayBuffer>,
         ...(body instanceof ReadableStream && { duplex: "half" }),
       });
-      return await readReply(response);
+      const reply = await readReply(response);
+      if (broken === null) return reply;
+      throw broken; // Not every runtime tells of a stream that failed while it was sent.
     } catch (cause) {
       throw troubleOf(broken, cause, url);
     }
@@ -52,11 +53,14 @@ class StrangeAnswer extends Error {}
 async function readReply(response: Response): Promise<StoreReply> {
   const bytes = jsonBytesOf(response.headers.get(JSON_BYTES));
   if (bytes === null || response.body === null) throw await strangeAnswer(response);
-  const { json, rest } = await split(response.body as ReadableStream<Uint8Array>, bytes);
+  const length = Number(response.headers.get("content-length") ?? Infinity);
+  const { json, rest } =
+    length - bytes <= WHOLE_BYTES
+      ? cut(new Uint8Array(await response.arrayBuffer()), bytes)
+      : await split(response.body as ReadableStream<Uint8Array>, bytes);
   const reply = json as StoreReply & { hasBody?: boolean };
-  if (reply.ok && reply.hasBody === true) return { ok: true, result: reply.result, body: rest };
-  await rest.getReader().read(); // To its end, so that the connection can be used again.
-  return reply;
+  if (!reply.ok || reply.hasBody !== true) return reply;
+  return { ok: true, result: reply.result, body: rest };
 }
 
 async function strangeAnswer(response: Response): Promise<StrangeAnswer> {

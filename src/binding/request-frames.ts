@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { BodyCutShort } from "#http";
 import type { Body } from "#objects";
+import { unchunked } from "./chunks.ts";
 
 export class RequestFrames {
   readonly #chunks: AsyncIterator<Buffer>;
@@ -51,6 +52,11 @@ export class RequestFrames {
         },
       }),
     };
+  }
+
+  /** What follows in chunks. */
+  chunkedOctets(): Body {
+    return unchunked(this.octets(), () => new BodyCutShort("The chunks of the body have no end"));
   }
 
   /** Reads no further. */

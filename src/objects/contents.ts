@@ -1,14 +1,15 @@
 /** Takes in the octets of a put or a part: counted, hashed, small ones kept at hand, large ones as a blob. */
-import { DatabaseFault } from "#db";
+import { type Database, isDatabaseFault } from "#db";
 import { randomId } from "#kit/random.ts";
 import type { BlobDriver } from "./driver.ts";
 import { ObjectFault } from "./fault.ts";
-import { type ExpectedChecksum, Hashing, hashWhole } from "./hashing.ts";
+import { type Digests, Hashing, hashWhole } from "./hashing.ts";
 import type { Holds } from "./holds.ts";
 import type { ObjectLimits } from "./limits.ts";
 import type { Body, BodyOptions, Checksums } from "./model.ts";
+import { namedAmong } from "./orphans.ts";
 
-/** Octets that were taken in: their `body`, or the blob that holds them. */
+/** Octets that were taken in: their `body`, or the blob that holds them; nothing where there are none. */
 export interface Content {
   readonly size: number;
   readonly md5: string;
@@ -18,15 +19,24 @@ export interface Content {
   readonly blob: string | null;
 }
 
-/** Hashing so much takes a fraction of a millisecond; then others get their turn. */
+/** Hashing so much takes half a millisecond; then others get their turn. */
 const SLICE_OCTETS = 256 * 1024;
 
+export interface ContentsOptions {
+  readonly db: Database;
+  readonly blobs: BlobDriver;
+  readonly holds: Holds;
+  readonly limits: ObjectLimits;
+}
+
 export class Contents {
+  readonly #db: Database;
   readonly #blobs: BlobDriver;
   readonly #holds: Holds;
   readonly #limits: ObjectLimits;
 
-  constructor(blobs: BlobDriver, holds: Holds, limits: ObjectLimits) {
+  constructor({ db, blobs, holds, limits }: ContentsOptions) {
+    this.#db = db;
     this.#blobs = blobs;
     this.#holds = holds;
     this.#limits = limits;
@@ -50,46 +60,43 @@ export class Contents {
     if (source.isOver) return commit(inline(Buffer.concat(head), options));
     const blob = randomId();
     using _ = this.#holds.writing(blob);
-    const digests = await this.#keep(blob, head, source, options.checksum);
+    const digests = await this.#keep(blob, head, source, new Hashing(options.checksum));
     let result: T | null = null;
     try {
       result = await commit({ ...digests, size: source.size, body: null, blob });
     } catch (error) {
-      // What the database may have done after all must find its blob; the sweep will know.
-      if (isUncertain(error)) throw error;
-      await this.#forget(blob);
+      if (!(await this.#mayBeNamed(blob, error))) await this.#forget(blob);
       throw error;
     }
     if (result === null) await this.#forget(blob);
     return result;
   }
 
-  async #keep(
-    blob: string,
-    head: readonly Uint8Array[],
-    source: Source,
-    checksum: ExpectedChecksum | undefined,
-  ) {
-    const hashing = new Hashing(checksum);
-    let digests: ReturnType<Hashing["finish"]> | null = null;
+  async #keep(blob: string, head: readonly Uint8Array[], source: Source, hashing: Hashing) {
+    let digests: Digests | null = null;
     async function* passing(): Body {
-      for (const octets of head) yield* sliced(octets, hashing);
+      for (const octets of head) yield* hashed(octets, hashing);
       for (let next = await source.next(); next !== null; next = await source.next()) {
-        yield* sliced(next, hashing);
+        yield* hashed(next, hashing);
       }
-      // A body that is not what was announced is a body that fails: the driver drops it.
-      digests = hashing.finish();
+      digests = source.check(() => hashing.finish());
     }
     try {
       await this.#blobs.put(blob, passing());
     } catch (error) {
       await source.leave();
       if (source.failure !== null) throw source.failure.error;
-      if (error instanceof ObjectFault) throw error;
       throw new ObjectFault("unavailable", "The octets could not be stored", { cause: error });
     }
     const { md5, ...others } = digests!;
     return { md5, checksums: orNull(others) };
+  }
+
+  /** Whether the commit may have happened although it failed: its answer was lost, or is yet to come. */
+  async #mayBeNamed(blob: string, error: unknown): Promise<boolean> {
+    if (!isDatabaseFault(error, "unavailable")) return false;
+    if (this.#db.shared) return true; // The server may still be at it. The sweep will know.
+    return (await namedAmong(this.#db, [blob]).catch(() => [blob])).length > 0;
   }
 
   async #forget(blob: string): Promise<void> {
@@ -98,17 +105,17 @@ export class Contents {
   }
 }
 
-function inline(body: Uint8Array, { checksum, size }: BodyOptions): Content {
-  if (size !== undefined && size !== body.length) throw wrongSize(size, body.length);
+function inline(body: Uint8Array, { checksum, size = body.length }: BodyOptions): Content {
+  if (size !== body.length) throw wrongSize(size, body.length);
   const { md5, ...others } = hashWhole(body, checksum);
-  return { size: body.length, md5, checksums: orNull(others), body, blob: null };
+  return { size, md5, checksums: orNull(others), body: size === 0 ? null : body, blob: null };
 }
 
 function orNull(checksums: Checksums): Checksums | null {
   return Object.keys(checksums).length === 0 ? null : checksums;
 }
 
-function* sliced(octets: Uint8Array, hashing: Hashing): Generator<Uint8Array> {
+function* hashed(octets: Uint8Array, hashing: Hashing): Generator<Uint8Array> {
   for (let at = 0; at < octets.length; at += SLICE_OCTETS) {
     const slice = octets.subarray(at, at + SLICE_OCTETS);
     hashing.update(slice);
@@ -167,6 +174,16 @@ class Source {
     }
   }
 
+  /** A body that is not what was announced is a body that fails: whoever reads it drops what it has. */
+  check<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      this.failure = { error };
+      throw error;
+    }
+  }
+
   /** Tells whoever sends that no more is wanted. */
   async leave(): Promise<void> {
     if (this.isOver) return;
@@ -181,9 +198,4 @@ class Source {
 
 function wrongSize(announced: number, actual: number): ObjectFault {
   return new ObjectFault("incomplete-body", `${announced} octets were announced, ${actual} came`);
-}
-
-/** Whether the write may have happened although it failed: the answer was lost, not the write. */
-function isUncertain(error: unknown): boolean {
-  return error instanceof DatabaseFault && error.kind === "unavailable";
 }

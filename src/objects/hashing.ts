@@ -14,7 +14,7 @@ const NAMES = {
 } as const satisfies Record<Algorithm, string>;
 
 /** Each as lower-case hex; MD5 always. */
-type Digests = Checksums & { readonly md5: string };
+export type Digests = Checksums & { readonly md5: string };
 
 export class Hashing {
   readonly #md5 = createHash("md5");

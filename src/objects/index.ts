@@ -6,7 +6,7 @@
  */
 export { openBlobs } from "./drivers/index.ts";
 export { ObjectFault, type ObjectFaultKind } from "./fault.ts";
-export { MAX_PARTS, type ObjectLimits } from "./limits.ts";
+export type { ObjectLimits } from "./limits.ts";
 export type {
   Algorithm,
   Body,

@@ -54,7 +54,7 @@ export class ObjectStore implements AsyncDisposable {
     const limits = { ...defaultLimits, ...given };
     const holds = new Holds();
     const garbage = new Garbage({ db, blobs, holds, now });
-    const contents = new Contents(blobs, holds, limits);
+    const contents = new Contents({ db, blobs, holds, limits });
     this.#db = db;
     this.#garbage = garbage;
     this.#buckets = new Buckets({ db, garbage, mostBuckets: limits.bucketsPerAccount, now });

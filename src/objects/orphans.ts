@@ -15,13 +15,19 @@ const BATCH = 64;
 
 const names = Array.from({ length: BATCH }, (_, i) => `id${i}`);
 const among = `IN (${names.map((name) => `:${name}`).join()})`;
-const namedAmong = statement({
+const named = statement({
   sql: `SELECT blob FROM objects WHERE blob ${among}
         UNION ALL SELECT blob FROM parts WHERE blob ${among}
         UNION ALL SELECT id FROM blob_garbage WHERE id ${among}`,
   takes: Object.fromEntries(names.map((name) => [name, id])),
   gives: { id },
 });
+
+/** Those of the blobs, at most 64, that a row, a part or the garbage names. */
+export async function namedAmong(db: Database, blobs: readonly string[]): Promise<string[]> {
+  const asked = names.map((name, i) => [name, blobs[i] ?? blobs[0]!] as const);
+  return (await db.all(named(Object.fromEntries(asked)))).map(({ id }) => id);
+}
 
 export interface OrphanOptions {
   readonly db: Database;
@@ -46,11 +52,8 @@ export async function collectOrphans(
     const candidates = batch.filter((one) => !holds.isWriting(one));
     batch = [];
     if (candidates.length === 0) return;
-    const asked = names.map((name, i) => [name, candidates[i] ?? candidates[0]!] as const);
-    const named = new Set(
-      (await db.all(namedAmong(Object.fromEntries(asked)))).map((row) => row.id),
-    );
-    const orphans = candidates.filter((one) => !named.has(one));
+    const known = new Set(await namedAmong(db, candidates));
+    const orphans = candidates.filter((one) => !known.has(one));
     if (orphans.length > 0) await blobs.delete(orphans);
     collected += orphans.length;
   };

@@ -73,12 +73,13 @@ export class Reading {
 
   async #open(row: Found, range: ByteRange): Promise<Uint8Array | Body | null> {
     const { body, blob } = row;
+    if (range.length === 0) return NOTHING;
     if (body !== null) {
       return range.length === body.length
         ? body
         : body.subarray(range.offset, range.offset + range.length);
     }
-    if (range.length === 0 || blob === null) return NOTHING;
+    if (blob === null) return null;
     const hold = this.#holds.reading(blob);
     if (hold === null) return null;
     try {

@@ -19,7 +19,8 @@ import type {
   UploadedPart,
   WriteOptions,
 } from "./model.ts";
-import * as objects from "./object-rows.ts";
+import { infoOf, type ObjectRow } from "./object-rows.ts";
+import { put } from "./object-writes.ts";
 import * as parts from "./part-rows.ts";
 import * as rows from "./upload-rows.ts";
 import { chosenParts } from "./upload-parts.ts";
@@ -102,7 +103,7 @@ export class Uploads {
       const there = await this.#db.all(parts.partsOfUpload({ upload: uploadId }));
       const used = chosenParts(chosen, there, options, this.#limits);
       const uploadedAt = this.#now();
-      const row: objects.ObjectRow = {
+      const row: ObjectRow = {
         bucket: bucket.number,
         key,
         version: randomId(),
@@ -120,10 +121,10 @@ export class Uploads {
       const steps = [
         rows.finish(upload),
         ...parts.place(uploadId, there, numbers, uploadedAt),
-        ...objects.put(row),
+        ...put(this.#db, row),
       ];
       this.#garbage.made(await this.#db.write(...steps));
-      return objects.infoOf(row, row.metadata ?? {});
+      return infoOf(row, row.metadata ?? {});
     });
   }
 

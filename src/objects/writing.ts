@@ -10,7 +10,8 @@ import { checkKey } from "./keys.ts";
 import { MAX_DELETED_KEYS, type ObjectLimits } from "./limits.ts";
 import { metadataOf, storageClassOf } from "./metadata.ts";
 import type { Body, Bucket, Conditions, ObjectInfo, PutOptions } from "./model.ts";
-import * as rows from "./object-rows.ts";
+import { infoOf, objectInfo, type ObjectRow } from "./object-rows.ts";
+import * as writes from "./object-writes.ts";
 
 export interface WritingOptions {
   readonly db: Database;
@@ -50,7 +51,7 @@ export class Writing {
           ? await this.#put(row(this.#now()))
           : await this.#putIf(conditions, row);
       // The metadata is the caller's own, not what was read back from the row.
-      return stored && rows.infoOf(stored, options);
+      return stored && infoOf(stored, options);
     });
   }
 
@@ -71,21 +72,21 @@ export class Writing {
     }
   }
 
-  async #put(row: rows.ObjectRow): Promise<rows.ObjectRow> {
-    this.#garbage.made(await this.#db.write(...rows.put(row)));
+  async #put(row: ObjectRow): Promise<ObjectRow> {
+    this.#garbage.made(await this.#db.write(...writes.put(this.#db, row)));
     return row;
   }
 
   /** The check and the write are one: what was checked must still be there when it is written. */
   #putIf(
     conditions: Conditions,
-    rowAt: (uploadedAt: number) => rows.ObjectRow,
-  ): Promise<rows.ObjectRow | null> {
+    rowAt: (uploadedAt: number) => ObjectRow,
+  ): Promise<ObjectRow | null> {
     return untilUndisturbed(async () => {
       const row = rowAt(this.#now());
-      const seen = await this.#db.first(rows.objectInfo(row));
+      const seen = await this.#db.first(objectInfo(row));
       if (!allowWrite(conditions, seen)) return null;
-      const steps = rows.putAfter(row, seen?.version ?? null);
+      const steps = writes.putAfter(this.#db, row, seen?.version ?? null);
       this.#garbage.made(await this.#db.write(...steps));
       return row;
     });
@@ -99,7 +100,7 @@ export class Writing {
     for (const key of keys) checkKey(key);
     // In one order everywhere, so that no two deletes wait for each other.
     const sorted = keys.length === 1 ? keys : [...new Set(keys)].sort();
-    this.#garbage.made(await this.#db.write(...rows.remove(bucket, sorted, this.#now())));
+    this.#garbage.made(await this.#db.write(...writes.remove(bucket, sorted, this.#now())));
   }
 }
 

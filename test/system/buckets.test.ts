@@ -155,6 +155,17 @@ test("a jurisdiction that there is not is refused", async () => {
   assert.equal((await call(server, "GET", path, { headers: usual })).status, 200);
 });
 
+test("a body that calls itself plain text is taken, as wrangler sends it", async () => {
+  const path = `/accounts/${account}/r2/buckets`;
+  const auth = { "X-Auth-Email": EMAIL, "X-Auth-Key": KEY };
+  const headers = { ...auth, "Content-Type": "text/plain;charset=UTF-8" };
+  const body = JSON.stringify({ name: "from-wrangler" });
+  assert.equal((await call(server, "POST", path, { headers, body })).status, 200);
+  const other = { ...auth, "Content-Type": "text/html" };
+  refused(await call(server, "POST", path, { headers: other, body }), 400, 6003);
+  await call(server, "DELETE", `${path}/from-wrangler`);
+});
+
 suite("the cloudflare SDK", () => {
   const at = { account_id: account };
   const { buckets } = client.r2;
@@ -178,7 +189,7 @@ suite("the cloudflare SDK", () => {
     await buckets.delete("sdk-cold", at);
   });
 
-  test("hears errors once, with the original's codes", async () => {
+  test("hears errors with the original's codes, and none that it would repeat", async () => {
     const failing = async (work: Promise<unknown>, status: number, code: number) => {
       const error = await work.then(
         () => null,

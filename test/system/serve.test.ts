@@ -118,6 +118,13 @@ test("a second start keeps everything, and says nothing of credentials", async (
   await rm(data, { recursive: true });
 });
 
+test("a server with all doors off stays until it is told to stop", async () => {
+  await using server = await startServer({ args: ["--api", "off", "--dns", "off"] });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.equal(server.process.exitCode, null);
+  assert.equal(await server.end(), 0);
+});
+
 suite("a stop", () => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     test(`by ${signal} lets what is in flight finish, takes nothing new and exits 0`, async () => {

@@ -5,12 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { connectStore, openStore, type StoreBucket } from "selvedge/store";
+import { freshPostgresUrl, stopOwnPostgres } from "../support/postgres.ts";
 import { readMetrics } from "../support/prometheus.ts";
 import { EMAIL, KEY, runSelvedge, startServer, type TestServer } from "../support/server.ts";
 import { call } from "./api.ts";
 import { accountKey, bucketKey, firstIds, policy, type PolicyInput } from "./policies.ts";
 
 const MIB = 1024 * 1024;
+
+after(stopOwnPostgres);
 
 suite("a store on a server", () => {
   let server: TestServer;
@@ -157,6 +160,19 @@ suite("a store on a server", () => {
     assert.equal(more("selvedge_objects_octets_total", { direction: "out" }), 5);
     assert.match(server.output.stderr, /"path":"\/store\/v1\/things".*"actor":"user:/);
   });
+});
+
+test("a server on PostgreSQL keeps objects, and says whose files they are in", async () => {
+  await using server = await startServer({ args: ["--database", await freshPostgresUrl()] });
+  const { account } = await firstIds(server);
+  const body = { name: "things" };
+  await call(server, "POST", `/accounts/${account}/storage/buckets`, { body });
+  const bucket = connectStore({ url: server.origin, email: EMAIL, key: KEY }).bucket("things");
+  for (const value of ["v", "v".repeat(MIB)]) {
+    await bucket.put("k", value);
+    assert.equal(await (await bucket.get("k"))!.text(), value);
+  }
+  assert.match(server.output.stderr, /others that share its database need --blobs s3:/);
 });
 
 suite("an embedded store", () => {

@@ -11,6 +11,7 @@ export const createBucket = paths.map((path) =>
     path,
     summary: "Create a bucket",
     permission: "buckets.edit",
+    plainText: true,
     body: newBucketInput,
     handle: async ({ params, body, headers }, { objects }) => {
       checkJurisdiction(headers);
