@@ -18,13 +18,15 @@ export interface TestStore extends AsyncDisposable {
   readonly folder: string;
 }
 
-export async function openTestStore(engine: "sqlite" | "postgres"): Promise<TestStore> {
+export async function openTestStore(
+  engine: "sqlite" | "postgres",
+  now: () => number = Date.now,
+): Promise<TestStore> {
   await using opened = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "selvedge-binding-"));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
   const url = engine === "sqlite" ? "sqlite:" : await freshPostgresUrl();
   const db = opened.use(await openDatabase({ url, dataDir: folder, onError: assert.fail }));
-  const now = Date.now;
   await migrate(db, [...accountMigrations, ...objectMigrations], {
     holder: "test",
     now,

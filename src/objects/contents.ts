@@ -86,6 +86,7 @@ export class Contents {
     } catch (error) {
       await source.leave();
       if (source.failure !== null) throw source.failure.error;
+      if (error instanceof ObjectFault) throw error;
       throw new ObjectFault("unavailable", "The octets could not be stored", { cause: error });
     }
     const { md5, ...others } = digests!;

@@ -10,6 +10,11 @@ import { id } from "./schema.ts";
 /** Another node's put that takes longer from its blob to its commit than this has failed. */
 const LEAST_AGE_MS = 86_400_000;
 
+/** Between the passes that find it without a name. A commit takes less than a minute, or has failed. */
+const LEAST_SUSPICION_MS = 3_600_000;
+/** What is kept of them in memory; the others have to wait. */
+const MAX_SUSPECTS = 100_000;
+
 /** Blobs that one statement asks for. */
 const BATCH = 64;
 
@@ -36,33 +41,57 @@ export interface OrphanOptions {
   readonly now: () => number;
 }
 
-/** Deletes orphans and tells how many there were. Goes on while `mayGoOn`. */
-export async function collectOrphans(
-  { db, blobs, holds, now }: OrphanOptions,
-  mayGoOn: () => Promise<boolean>,
-): Promise<number> {
-  /*
-   * Where nobody else writes, what no put of ours is busy with is finished: committed, and then the
-   * database names it, which is asked after; or failed.
-   */
-  const before = db.shared ? now() - LEAST_AGE_MS : Infinity;
-  let collected = 0;
-  let batch: string[] = [];
-  const sift = async () => {
-    const candidates = batch.filter((one) => !holds.isWriting(one));
-    batch = [];
-    if (candidates.length === 0) return;
-    const known = new Set(await namedAmong(db, candidates));
-    const orphans = candidates.filter((one) => !known.has(one));
-    if (orphans.length > 0) await blobs.delete(orphans);
-    collected += orphans.length;
-  };
-  for await (const { id, writtenAt } of blobs.list()) {
-    if (writtenAt > before || !/^[0-9a-f]{32}$/.test(id)) continue;
-    if (batch.push(id) < BATCH) continue;
-    await sift();
-    if (!(await mayGoOn())) return collected;
+export class Orphans {
+  readonly #db: Database;
+  readonly #blobs: BlobDriver;
+  readonly #holds: Holds;
+  readonly #now: () => number;
+  /** Blobs that nothing named in the last pass, with the time of the first that found them so. */
+  #suspects: ReadonlyMap<string, number> = new Map();
+
+  constructor({ db, blobs, holds, now }: OrphanOptions) {
+    this.#db = db;
+    this.#blobs = blobs;
+    this.#holds = holds;
+    this.#now = now;
   }
-  await sift();
-  return collected;
+
+  /** Deletes orphans and tells how many there were. Goes on while `mayGoOn`. */
+  async collect(mayGoOn: () => Promise<boolean>): Promise<number> {
+    const suspects = new Map<string, number>();
+    const before = this.#db.shared ? this.#now() - LEAST_AGE_MS : Infinity;
+    let [listed, collected] = [0, 0];
+    let batch: string[] = [];
+    for await (const { id, writtenAt } of this.#blobs.list()) {
+      if (++listed % BATCH === 0 && !(await mayGoOn())) return collected;
+      if (writtenAt > before || !/^[0-9a-f]{32}$/.test(id)) continue;
+      if (batch.push(id) < BATCH) continue;
+      collected += await this.#sift(batch, suspects);
+      batch = [];
+    }
+    if (batch.length > 0) collected += await this.#sift(batch, suspects);
+    this.#suspects = suspects;
+    return collected;
+  }
+
+  async #sift(ids: readonly string[], suspects: Map<string, number>): Promise<number> {
+    // First: what is not being written any more has come to its commit, which the database then knows.
+    const finished = ids.filter((id) => !this.#holds.isWriting(id));
+    const named = new Set(finished.length > 0 ? await namedAmong(this.#db, finished) : []);
+    const orphans = finished.filter((id) => !named.has(id) && this.#isCertain(id, suspects));
+    if (orphans.length > 0) await this.#blobs.delete(orphans);
+    return orphans.length;
+  }
+
+  /**
+   * Where others write, a blob may be on its way to its commit whatever the age that the driver tells, which may
+   * be that of its first octet. So it must have been without a name for a while.
+   */
+  #isCertain(id: string, suspects: Map<string, number>): boolean {
+    if (!this.#db.shared) return true;
+    const since = this.#suspects.get(id) ?? this.#now();
+    if (since + LEAST_SUSPICION_MS <= this.#now()) return true;
+    if (suspects.size < MAX_SUSPECTS) suspects.set(id, since);
+    return false;
+  }
 }

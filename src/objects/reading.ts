@@ -98,6 +98,7 @@ export class Reading {
   /** A blob that is not as long as it was is damaged: better no octets than those of something else. */
   async #openBlob(id: string, size: number, range: ByteRange): Promise<Body | null> {
     const blob = await this.#blobs.open(id).catch((cause: unknown) => {
+      if (cause instanceof ObjectFault) throw cause;
       throw new ObjectFault("unavailable", "The object's octets cannot be read", { cause });
     });
     if (blob === null || blob.size === size) return blob && octetsOf(blob, range);

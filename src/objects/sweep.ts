@@ -3,7 +3,7 @@ import { acquireLease, type Database, isDatabaseFault, releaseLease } from "#db"
 import { randomId } from "#kit/random.ts";
 import type { Garbage } from "./garbage.ts";
 import { UPLOAD_LIFETIME_MS } from "./limits.ts";
-import { collectOrphans, type OrphanOptions } from "./orphans.ts";
+import { type OrphanOptions, Orphans } from "./orphans.ts";
 import * as uploads from "./upload-rows.ts";
 
 export interface Swept {
@@ -26,12 +26,15 @@ const NOTHING: Swept = { uploads: 0, blobs: 0, orphans: 0 };
 export class Sweep {
   readonly #options: OrphanOptions;
   readonly #garbage: Garbage;
+  readonly #orphans: Orphans;
   #isOver = false;
+  #renewAt = 0;
   readonly #lease = { name: "objects", holder: randomId(), seconds: LEASE_SECONDS };
 
   constructor(options: OrphanOptions, garbage: Garbage) {
     this.#options = options;
     this.#garbage = garbage;
+    this.#orphans = new Orphans(options);
   }
 
   /** One pass. Does nothing while another node is at it. */
@@ -41,9 +44,10 @@ export class Sweep {
       return {
         uploads: await this.#endUploads(),
         blobs: await this.#garbage.collect(() => this.#mayGoOn()),
-        orphans: orphans ? await collectOrphans(this.#options, () => this.#mayGoOn()) : 0,
+        orphans: orphans ? await this.#orphans.collect(() => this.#mayGoOn()) : 0,
       };
     } finally {
+      this.#renewAt = 0;
       if (this.#db.shared) await releaseLease(this.#db, this.#lease);
     }
   }
@@ -57,11 +61,14 @@ export class Sweep {
     return this.#options.db;
   }
 
-  /** Where nobody shares the store there is nobody to agree with. */
+  /** Where nobody shares the store there is nobody to agree with. Else the lease is renewed in good time. */
   async #mayGoOn(): Promise<boolean> {
     const { db, now } = this.#options;
     if (this.#isOver) return false;
-    return !db.shared || acquireLease(db, this.#lease, now());
+    if (!db.shared || now() < this.#renewAt) return true;
+    if (!(await acquireLease(db, this.#lease, now()))) return false;
+    this.#renewAt = now() + (LEASE_SECONDS * 1000) / 4;
+    return true;
   }
 
   async #endUploads(): Promise<number> {

@@ -42,9 +42,11 @@ onBothEngines("trouble", (db) => {
         const troubled = storeOn(wrappedBlobs(blobs, around), wrapped(db(), around));
         const expected = await story(troubled, bucket, () => (clock += 2 * HOUR_MS));
         met = hasCome();
-        clock += 2 * DAY_MS;
         const restarted = storeOn(blobs);
-        await restarted.sweep();
+        for (let sweeps = 0; sweeps < 2; sweeps++) {
+          clock += DAY_MS;
+          await restarted.sweep();
+        }
         await verify(restarted, bucket, expected, at);
         await empty(restarted, bucket);
         assert.deepEqual(await blobIds(blobs), [], `after trouble at step ${at}`);
