@@ -49,6 +49,16 @@ export interface Config {
   readonly requests: { readonly quota: number; readonly windowSeconds: number };
   readonly tokensPerOwner: number;
   readonly recordsPerZone: number;
+  readonly scriptsDomain: string;
+  readonly scripts: {
+    readonly outbound: readonly string[];
+    readonly bytes: number;
+    readonly perAccount: number;
+    readonly processes: number;
+    readonly memoryMib: number;
+    readonly cpuSeconds: number;
+    readonly idleSeconds: number;
+  };
   readonly firstCredentials: Partial<FirstCredentials>;
   readonly secretKey: string | null;
   /** What the operator should know of and the start does not fail for. */
@@ -120,6 +130,16 @@ export function readConfig(sources: ConfigSources): Config {
     },
     tokensPerOwner: given["limits.tokens_per_owner"],
     recordsPerZone: given["limits.records_per_zone"],
+    scriptsDomain: given["edge.scripts_domain"],
+    scripts: {
+      outbound: given["scripts.outbound"],
+      bytes: given["limits.script_bytes"],
+      perAccount: given["limits.scripts_per_account"],
+      processes: given["limits.script_processes"],
+      memoryMib: given["limits.script_memory_mib"],
+      cpuSeconds: given["limits.script_cpu_seconds"],
+      idleSeconds: given["limits.script_idle_seconds"],
+    },
     firstCredentials: firstCredentialsOf(environment),
     secretKey: environment[`${PREFIX}SECRET_KEY`] || null,
     warnings: strangeVariables(environment),
@@ -195,6 +215,7 @@ function firstCredentialsOf(environment: ConfigSources["environment"]): Partial<
 const otherVariables = [
   "CONFIG",
   "SECRET_KEY",
+  "ACCOUNT_ID",
   "EMAIL",
   "KEY",
   "TOKEN",

@@ -81,6 +81,18 @@ export const settings = {
     read.listOf(read.ipAddress),
     "what proxied names answer; the address of --edge when empty",
   ),
+  "edge.scripts_domain": key(
+    "NAME",
+    "scripts.localhost",
+    read.hostname,
+    "scripts answer under it as NAME.SUBDOMAIN, beside their routes",
+  ),
+  "scripts.outbound": key(
+    "RANGES",
+    [],
+    read.listOf(read.addressRange),
+    "addresses that scripts may fetch from beside public ones",
+  ),
   "platform.networks": key(
     "RANGES",
     [],
@@ -217,5 +229,41 @@ export const settings = {
     1_000_000,
     read.integer(1, 100_000_000),
     "DNS records of a zone",
+  ),
+  "limits.scripts_per_account": key(
+    "N",
+    500,
+    read.integer(1, 100_000),
+    "edge scripts of an account",
+  ),
+  "limits.script_bytes": key(
+    "BYTES",
+    10 * 1024 ** 2,
+    read.integer(1024, 256 * 1024 ** 2),
+    "all modules of a script together",
+  ),
+  "limits.script_memory_mib": key(
+    "MIB",
+    128,
+    read.integer(32, 1024 ** 2),
+    "memory that a script's process may take beyond the runtime's own",
+  ),
+  "limits.script_cpu_seconds": key(
+    "SECONDS",
+    10,
+    read.integer(1, DAY),
+    "CPU time in which a script must let others of its requests run",
+  ),
+  "limits.script_idle_seconds": key(
+    "SECONDS",
+    5 * MINUTE,
+    read.integer(1, DAY),
+    "a script that nobody asked for so long is stopped until it is asked for",
+  ),
+  "limits.script_processes": key(
+    "N",
+    200,
+    read.integer(1, 10_000),
+    "scripts that run at one time, a process each",
   ),
 } as const satisfies Settings;

@@ -13,6 +13,7 @@ const TIERS = [
   ["dns", "http", "db"],
   ["accounts", "zones", "objects", "scripts"],
   ["nameserver", "api", "s3", "binding", "edge"],
+  ["cli"],
 ] as const;
 
 /** Longer than this there are usually two files in one. */

@@ -5,6 +5,7 @@ export type { HttpLimits } from "./limits.ts";
 export { type Reply, sendReply } from "./reply.ts";
 export type { StreamedBody } from "./send-stream.ts";
 export { requestIds } from "./request-id.ts";
+export { leavesMuch, requestOctets } from "./request-octets.ts";
 export { type Match, Router } from "./router.ts";
 export {
   type HttpListener,

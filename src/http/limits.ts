@@ -4,7 +4,7 @@ export interface HttpLimits {
   readonly headerBytes: number;
   /** From the first byte of a request to the last of its headers. */
   readonly headerSeconds: number;
-  /** From the first byte of a request to the last of its body. */
+  /** From a request's head to the last byte of its body, and more while that keeps moving. */
   readonly requestSeconds: number;
   /** A connection on which nothing moves is closed after this. */
   readonly idleSeconds: number;

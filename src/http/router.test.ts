@@ -22,6 +22,17 @@ test("a path leads to its methods, with its parameters", () => {
   });
 });
 
+test("the rest of a path may be one parameter", () => {
+  const files = new Router<string>();
+  files.add("GET", "/files", "list");
+  files.add("GET", "/files/*path", "get");
+  assert.deepEqual(files.match("/files")?.methods.get("GET"), "list");
+  for (const path of ["a", "a/b.txt", "a//b/", "/", "", "%2F"]) {
+    const match = files.match(`/files/${path}`);
+    assert.deepEqual([match?.path, match?.params], ["/files/*path", { path }], path);
+  }
+});
+
 test("a path that was not declared leads nowhere", () => {
   for (const path of [
     "",

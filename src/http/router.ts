@@ -4,6 +4,8 @@ interface Node<T> {
   readonly fixed: Map<string, Node<T>>;
   /** Where any other segment leads, by the name of the parameter it fills. */
   parameter: { readonly name: string; readonly node: Node<T> } | null;
+  /** Where all that is left leads, slashes and all. */
+  rest: { readonly name: string; readonly node: Node<T> } | null;
   readonly methods: Map<string, T>;
   path: string;
 }
@@ -27,10 +29,10 @@ export class Router<T> {
     if (node.methods.has(method)) throw new Error(`${method} ${path} is declared twice`);
     node.methods.set(method, target);
     node.path = path;
-    if (!path.includes(":")) this.#fixed.set(path, { path, methods: node.methods, params: {} });
+    if (!/[:*]/.test(path)) this.#fixed.set(path, { path, methods: node.methods, params: {} });
   }
 
-  /** Null where nothing is declared. A fixed segment wins over a parameter. */
+  /** Null where nothing is declared. A fixed segment wins over a parameter, a parameter over `*rest`. */
   match(path: string): Match<T> | null {
     return this.#fixed.get(path) ?? this.#walk(path);
   }
@@ -48,6 +50,10 @@ export class Router<T> {
       else if (node.parameter !== null && segment !== "") {
         params[node.parameter.name] = segment;
         node = node.parameter.node;
+      } else if (node.rest !== null) {
+        params[node.rest.name] = path.slice(from);
+        node = node.rest.node;
+        break;
       } else return null;
       from = to + 1;
     }
@@ -56,7 +62,7 @@ export class Router<T> {
 }
 
 function emptyNode<T>(): Node<T> {
-  return { fixed: new Map(), parameter: null, methods: new Map(), path: "" };
+  return { fixed: new Map(), parameter: null, rest: null, methods: new Map(), path: "" };
 }
 
 /** The next level down, made where it is missing. */
@@ -66,6 +72,10 @@ function step<T>(node: Node<T>, segment: string, path: string): Node<T> {
     node.parameter ??= { name, node: emptyNode() };
     if (node.parameter.name === name) return node.parameter.node;
     throw new Error(`${path} names a parameter that another path calls :${node.parameter.name}`);
+  }
+  if (segment.startsWith("*")) {
+    node.rest ??= { name: segment.slice(1), node: emptyNode() };
+    return node.rest.node;
   }
   let next = node.fixed.get(segment);
   if (next === undefined) node.fixed.set(segment, (next = emptyNode()));

@@ -1,11 +1,19 @@
 /** An HTTP listener with limits, that answers bad requests in its door's words and stops gently. */
-import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { HostPort } from "#kit/address.ts";
 import { type Ranges, source } from "#kit/cidr.ts";
 import { listenFault } from "#kit/listen-fault.ts";
 import type { HttpLimits } from "./limits.ts";
 import { afterOthers, inTurn, isEnding, refuse } from "./refuse.ts";
+import { SlowBodies } from "./slow-bodies.ts";
 
 /** A request that never became one: the parser or a clock stopped it. */
 export interface RejectedRequest {
@@ -24,6 +32,8 @@ export interface ListenOptions {
   readonly flag: string;
   readonly limits: HttpLimits;
   readonly handle: RequestListener;
+  /** A request that wants to speak another protocol on its connection; without this it is one like any other. */
+  readonly handleUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** The answer to a rejected request, in the door's own form. */
   readonly answerRejected: (rejected: RejectedRequest) => RejectedReply;
   /** Sources without a limit of their own: proxies that carry many clients. */
@@ -39,28 +49,34 @@ export interface HttpListener extends AsyncDisposable {
 
 /** How long a stop waits for a next request on connections that look idle. */
 const GRACE_MS = 250;
-/** How often Node looks for requests that take too long. */
+/** How often requests are looked for that take too long. */
 const CLOCK_CHECK_MS = 1_000;
 
 export async function listenHttp(options: ListenOptions): Promise<HttpListener> {
   const { limits } = options;
   let draining = false;
+  const bodies = new SlowBodies(limits.requestSeconds);
   const server = createServer(
     {
       maxHeaderSize: limits.headerBytes,
       // Node wants the part to have no more time than the whole.
       headersTimeout: Math.min(limits.headerSeconds, limits.requestSeconds) * 1000,
-      requestTimeout: limits.requestSeconds * 1000,
+      requestTimeout: 0, // Node knows no time for bodies that keep moving: see below.
       keepAliveTimeout: limits.idleSeconds * 1000,
       connectionsCheckingInterval: CLOCK_CHECK_MS,
       requireHostHeader: false, // Checked below, to answer in the door's own form.
+      shouldUpgradeCallback: ({ headers: { upgrade = "" } }) =>
+        options.handleUpgrade !== undefined && upgrade.toLowerCase() === "websocket",
     },
     (request, response) => {
       if (isEnding(request.socket)) return;
       if (draining) response.shouldKeepAlive = false;
       if (request.headers.host === undefined && request.httpVersion === "1.1") {
         inTurn(response, (socket) => reject(socket, { status: 400 }, options));
-      } else options.handle(request, response);
+      } else {
+        bodies.watch(request, performance.now());
+        options.handle(request, response);
+      }
     },
   );
   // The bytes are bounded already; with a bound on their number, Node would drop the rest unsaid.
@@ -70,6 +86,8 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
   server.on("drop", options.onTurnedAway);
   const sockets = limitPerSource(server, options);
   refuseWhatNodeWould(server, options);
+  const clock = setInterval(() => refuseSlow(bodies, options), CLOCK_CHECK_MS).unref();
+  const upgraded = takeUpgrades(server, options);
   await bind(server, options);
   const { address, port } = server.address() as { address: string; port: number };
   return {
@@ -79,7 +97,9 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
     },
     [Symbol.asyncDispose]: () => {
       draining = true;
-      return drain(server, limits.drainSeconds);
+      // They have no end of their own that a stop could wait for.
+      for (const socket of upgraded) socket.destroy();
+      return drain(server, limits.drainSeconds).finally(() => clearInterval(clock));
     },
   };
 }
@@ -120,6 +140,23 @@ function limitPerSource(server: Server, options: ListenOptions): Set<Socket> {
   return sockets;
 }
 
+/** Hands upgrades over; returns the connections that are not HTTP any more. */
+function takeUpgrades(server: Server, { handleUpgrade, ...options }: ListenOptions): Set<Duplex> {
+  const upgraded = new Set<Duplex>();
+  if (handleUpgrade === undefined) return upgraded;
+  server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    if (request.headers.host === undefined) {
+      afterOthers(socket, () => reject(socket, { status: 400 }, options));
+      return;
+    }
+    upgraded.add(socket);
+    socket.once("close", () => upgraded.delete(socket));
+    socket.setTimeout(0); // The protocol that comes now has clocks of its own.
+    handleUpgrade(request, socket, head);
+  });
+  return upgraded;
+}
+
 /** Node has answers of its own to what never becomes a request; clients expect the door's. */
 function refuseWhatNodeWould(server: Server, options: ListenOptions): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -132,6 +169,12 @@ function refuseWhatNodeWould(server: Server, options: ListenOptions): void {
   server.on("connect", (_request, socket: Socket) => {
     afterOthers(socket, () => reject(socket, { status: 400 }, options));
   });
+}
+
+function refuseSlow(bodies: SlowBodies, options: ListenOptions): void {
+  for (const { socket } of bodies.take(performance.now())) {
+    afterOthers(socket, () => reject(socket, { status: 408 }, options));
+  }
 }
 
 function reject(

@@ -1,0 +1,199 @@
+/** HTTP for proxied names: finds where a request goes and sees it there and back. */
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import {
+  clientAddress,
+  type RejectedReply,
+  type RejectedRequest,
+  type Reply,
+  requestIds,
+  sendReply,
+} from "#http";
+import { type Ranges, unmapped } from "#kit/cidr.ts";
+import type { Log } from "#kit/log.ts";
+import type { Metrics } from "#kit/metrics.ts";
+import { ScriptFault, type ScriptPlace } from "#scripts";
+import { type Asked, type DestinationOptions, destinations } from "./destination.ts";
+import { requestHeaders } from "./forwarded.ts";
+import { requestTarget } from "./host.ts";
+import { refusalReply, refusals, type Refusal, scriptRefusal } from "./refusals.ts";
+import { type Onward, type Passage, passToScript, upgradeToScript } from "./script-proxy.ts";
+
+export interface EdgeOptions extends DestinationOptions {
+  /** A place for one request with a script's process. */
+  readonly openScript: (scriptId: string) => Promise<ScriptPlace>;
+  readonly trustedProxies: Ranges | null;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** What a listener needs to serve the edge. */
+export interface EdgeDoor {
+  readonly handle: RequestListener;
+  readonly handleUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  readonly answerRejected: (rejected: RejectedRequest) => RejectedReply;
+}
+
+/** What comes of a request: a refusal of ours, or a passage to a script. */
+type Outcome = Refusal | Passage;
+
+export function edgeDoor(options: EdgeOptions): EdgeDoor {
+  const nextId = requestIds();
+  const observe = observer(options);
+  const way = new Way(options);
+
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const began = performance.now();
+    const requestId = nextId();
+    const outcome = await way.take(request, requestId, (onward) =>
+      passToScript(request, response, onward),
+    );
+    const refusal = refusalOf(outcome);
+    if (refusal !== null) {
+      if (response.headersSent) response.destroy();
+      else void sendReply(response, refusalReply(refusal, request.headers.accept, requestId), requestId);
+    }
+    observe(request, outcome, requestId, performance.now() - began);
+  };
+
+  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const began = performance.now();
+    const requestId = nextId();
+    socket.on("error", () => socket.destroy());
+    const outcome = await way.take(request, requestId, (onward) =>
+      upgradeToScript(request, socket, head, onward),
+    );
+    const refusal = refusalOf(outcome);
+    if (refusal !== null) {
+      socket.end(asText(refusalReply(refusal, request.headers.accept, requestId), requestId));
+    }
+    observe(request, outcome, requestId, performance.now() - began);
+  };
+
+  return {
+    handle: (request, response) => void serve(request, response),
+    handleUpgrade: (request, socket, head) => void upgrade(request, socket, head),
+    answerRejected({ status }) {
+      const requestId = nextId();
+      const message = "The request is not HTTP that can be understood, or took too long.";
+      const { type, body } = refusalReply({ status, code: "bad_request", message }, "", requestId);
+      options.log.info("request rejected", { request_id: requestId, status });
+      return { requestId, type, body: body as string };
+    },
+  };
+}
+
+/** From a request's head to its destination. */
+class Way {
+  readonly #options: EdgeOptions;
+  readonly #destinationOf: ReturnType<typeof destinations>;
+
+  constructor(options: EdgeOptions) {
+    this.#options = options;
+    this.#destinationOf = destinations(options);
+  }
+
+  /** Never throws: whatever goes wrong is an outcome. */
+  async take(
+    request: IncomingMessage,
+    requestId: string,
+    pass: (onward: Onward) => Promise<Passage>,
+  ): Promise<Outcome> {
+    try {
+      const asked = requestTarget(request);
+      if (asked === null) return refusals.badHost();
+      const client = this.#clientOf(request);
+      const found = this.#destinationOf({ ...asked, scheme: client.scheme });
+      const destination = found instanceof Promise ? await found : found;
+      if (destination.kind === "refused") return destination.refusal;
+      using place = await this.#options.openScript(destination.scriptId);
+      const headers = requestHeaders(
+        request.rawHeaders,
+        { ...client, host: asked.host, requestId },
+        request.headers.upgrade ?? null,
+      );
+      const passage = await pass({ place, target: asked.target, headers, requestId });
+      // The process may have been ended for what it did; that says more than a lost connection.
+      const fault = passage.kind === "failed" ? place.fault() : null;
+      return (fault === null ? null : scriptRefusal(fault)) ?? passage;
+    } catch (cause) {
+      const refusal = cause instanceof ScriptFault ? scriptRefusal(cause) : null;
+      if (refusal !== null) return refusal;
+      this.#options.log.error("request failed", { request_id: requestId, cause });
+      return refusals.internal();
+    }
+  }
+
+  #clientOf({ socket, headers }: IncomingMessage) {
+    const { trustedProxies } = this.#options;
+    const peer = unmapped(socket.remoteAddress ?? "");
+    const isTrusted = trustedProxies?.has(peer) === true;
+    const forwardedFor = headers["x-forwarded-for"];
+    const text = typeof forwardedFor === "string" ? forwardedFor : undefined;
+    const scheme: Asked["scheme"] =
+      isTrusted && headers["x-forwarded-proto"] === "https" ? "https" : "http";
+    return {
+      peer,
+      address: clientAddress(peer, text, trustedProxies),
+      forwardedFor: isTrusted ? (text ?? null) : null,
+      scheme,
+    };
+  }
+}
+
+/** What the client must be told by the edge itself; null when it has its answer, or has gone. */
+function refusalOf(outcome: Outcome): Refusal | null {
+  if (!("kind" in outcome)) return outcome;
+  return outcome.kind === "failed" ? refusals.brokenScript() : null;
+}
+
+function observer({ log, metrics }: EdgeOptions) {
+  const requests = metrics.counter("selvedge_edge_requests_total", "Requests to the edge.", [
+    "status",
+  ]);
+  const durations = metrics.histogram(
+    "selvedge_edge_request_seconds",
+    "Time from a request's headers to the end of its answer.",
+    DURATION_BUCKETS,
+  );
+  return (request: IncomingMessage, outcome: Outcome, requestId: string, ms: number): void => {
+    const status = statusOf(outcome);
+    requests.count(String(status));
+    durations.observe(ms / 1000);
+    const { method, url, headers } = request;
+    log.info("request", {
+      request_id: requestId,
+      method,
+      host: headers.host,
+      path: url?.split("?", 1)[0], // Without its query, which may hold what nobody should read.
+      status,
+      ms: Math.round(ms * 100) / 100,
+      ...("code" in outcome && { refused: outcome.code }),
+      ...("cause" in outcome && { cause: outcome.cause }),
+    });
+  };
+}
+
+const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
+
+/** As others log it when the client was the one who left. */
+const CLIENT_LEFT = 499;
+
+function statusOf(outcome: Outcome): number {
+  if (!("kind" in outcome)) return outcome.status;
+  if (outcome.kind === "answered") return outcome.status;
+  return outcome.kind === "left" ? CLIENT_LEFT : refusals.brokenScript().status;
+}
+
+/** On the bare socket of a request that wanted to upgrade. */
+function asText({ status, type, body, headers }: Reply, requestId: string): string {
+  const all = {
+    "Content-Type": type,
+    "Content-Length": String(Buffer.byteLength(body as string)),
+    "X-Request-Id": requestId,
+    ...headers,
+    Connection: "close",
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} Refused\r\n${lines.join("")}\r\n${body as string}`;
+}

@@ -1,0 +1,103 @@
+/** The headers that a request or an answer carries across the edge. RFC 9110 §7.6. */
+
+/** They belong to one connection and end with it. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "proxy-authenticate",
+  "proxy-authorization",
+]);
+
+/** What the edge itself tells of the client; a client's own words for it are dropped. */
+const OURS: ReadonlySet<string> = new Set([
+  "cf-connecting-ip",
+  "cf-ray",
+  "cf-visitor",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-real-ip",
+  "x-request-id",
+  "x-selvedge-cf",
+]);
+
+export interface ClientFacts {
+  /** The address that the request came from, behind trusted proxies. */
+  readonly address: string;
+  /** The other end of the connection: the client, or the last trusted proxy. */
+  readonly peer: string;
+  /** The `X-Forwarded-For` that the peer sent, when it is trusted. */
+  readonly forwardedFor: string | null;
+  readonly scheme: "http" | "https";
+  readonly host: string;
+  readonly requestId: string;
+}
+
+/** `raw` is Node's list: name, value, name, value. Names keep their spelling and order. */
+export function requestHeaders(
+  raw: readonly string[],
+  client: ClientFacts,
+  upgrade: string | null,
+): string[] {
+  const headers = passedOn(raw, OURS);
+  const { address, peer, forwardedFor, scheme, host, requestId } = client;
+  headers.push(
+    "X-Forwarded-For",
+    forwardedFor === null ? peer : `${forwardedFor}, ${peer}`,
+    "X-Forwarded-Proto",
+    scheme,
+    "X-Forwarded-Host",
+    host,
+    "X-Real-IP",
+    address,
+    // Scripts and origins written for the original read these.
+    "CF-Connecting-IP",
+    address,
+    "CF-Visitor",
+    `{"scheme":"${scheme}"}`,
+    "CF-Ray",
+    requestId,
+    "X-Request-Id",
+    requestId,
+  );
+  if (upgrade !== null) headers.push("Connection", "Upgrade", "Upgrade", upgrade);
+  return headers;
+}
+
+export function responseHeaders(raw: readonly string[], requestId: string): string[] {
+  const headers = passedOn(raw, NONE);
+  headers.push("X-Request-Id", requestId);
+  return headers;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function passedOn(raw: readonly string[], dropped: ReadonlySet<string>): string[] {
+  const named = namedByConnection(raw);
+  const headers: string[] = [];
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase();
+    if (HOP_BY_HOP.has(name) || dropped.has(name) || named?.has(name) === true) continue;
+    headers.push(raw[i]!, raw[i + 1]!);
+  }
+  return headers;
+}
+
+/** A `Connection` header may name others that end here. */
+function namedByConnection(raw: readonly string[]): ReadonlySet<string> | null {
+  let names: Set<string> | null = null;
+  for (let i = 0; i < raw.length; i += 2) {
+    if (raw[i]!.length !== 10 || raw[i]!.toLowerCase() !== "connection") continue;
+    names ??= new Set();
+    for (const name of raw[i + 1]!.split(",")) names.add(name.trim().toLowerCase());
+  }
+  // Without these two there would be no telling where a body ends, or for whom it is.
+  names?.delete("content-length");
+  names?.delete("host");
+  return names;
+}

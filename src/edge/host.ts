@@ -1,0 +1,44 @@
+/** For whom a request is, as its head says. RFC 9112 §3.2. */
+import type { IncomingMessage } from "node:http";
+
+export interface RequestTarget {
+  /** As it was sent, with its port. */
+  readonly host: string;
+  /** Lower case, without port and without a dot at its end. */
+  readonly hostname: string;
+  /** Path and query. */
+  readonly target: string;
+}
+
+/** Names of hosts, and addresses in numbers; what else a Host header may hold is no name that has a zone. */
+const HOST = /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\])\.?(?::\d{1,5})?$/i;
+const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i;
+
+/** Null when the head names no host, or two. */
+export function requestTarget({
+  headers,
+  rawHeaders,
+  url = "",
+}: IncomingMessage): RequestTarget | null {
+  const { host } = headers;
+  if (host === undefined || !HOST.test(host) || countOf(rawHeaders, "host") !== 1) return null;
+  const hostname = hostnameOf(host);
+  if (url.startsWith("/")) return { host, hostname, target: url };
+  const absolute = ABSOLUTE.exec(url);
+  if (absolute === null || hostnameOf(absolute[1]!) !== hostname) return null;
+  const rest = absolute[2]!;
+  return { host, hostname, target: rest.startsWith("/") ? rest : `/${rest}` };
+}
+
+function hostnameOf(host: string): string {
+  return host.replace(/:\d*$/, "").replace(/\.$/, "").toLowerCase();
+}
+
+/** Node shows the first of several; the next reader might see the last. */
+function countOf(rawHeaders: readonly string[], name: string): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]!.length === name.length && rawHeaders[i]!.toLowerCase() === name) count++;
+  }
+  return count;
+}
