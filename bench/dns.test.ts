@@ -7,7 +7,7 @@ import { suite, test } from "node:test";
 import { type Answer, decode, encode } from "dns-packet";
 import { checkAnswers, untilAnswering } from "./kit/dns-ask.ts";
 import { readOutput } from "./kit/dns-perf.ts";
-import { processTree, treeCpuSeconds, treeMemory } from "./kit/dns-processes.ts";
+import { processTree, treeCpuSeconds, treeMemory } from "./kit/process-tree.ts";
 import { memoryOf } from "./kit/memory.ts";
 import { line, missing, questionOf, recordsOf, sampleOf, wild } from "./kit/dns-zone.ts";
 

@@ -5,6 +5,7 @@ import { idle } from "./idle.ts";
 import { runBenches } from "./kit/command.ts";
 import { objects } from "./objects.ts";
 import { records } from "./records.ts";
+import { scripts } from "./scripts.ts";
 import { start } from "./start.ts";
 
-await runBenches([start, idle, api, records, dns, objects]);
+await runBenches([start, idle, api, records, dns, objects, scripts]);

@@ -12,6 +12,8 @@ export interface Running extends AsyncDisposable {
   readonly pid: number;
   /** Where it listens, in the form its ready line has: `http://127.0.0.1:PORT`. */
   readonly address: string;
+  /** All that its ready line says, if it has one. */
+  readonly ready?: Readonly<Record<string, string>>;
   /** From the spawn to the ready line. */
   readonly startMs: number;
 }
@@ -44,7 +46,13 @@ export async function launch(leftovers: Leftovers, options: LaunchOptions): Prom
   const address = ready[options.door];
   if (address === undefined) throw new Error(`The ready line names no door "${options.door}"`);
   const all = undo.move();
-  return { pid: child.pid!, address, startMs, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return {
+    pid: child.pid!,
+    address,
+    ready,
+    startMs,
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
 }
 
 /** Goes on reading afterwards: a server whose log nobody reads would stand still. */

@@ -6,7 +6,7 @@ import { checkAnswers } from "./dns-ask.ts";
 import type { DnsFiles, Questions } from "./dns-files.ts";
 import { type DnsContender, portOf } from "./dns-launch.ts";
 import { perfParameters, runDnsperf } from "./dns-perf.ts";
-import { pinTree, treeCpuSeconds, treeMemory } from "./dns-processes.ts";
+import { pinTree, treeCpuSeconds, treeMemory } from "./process-tree.ts";
 
 /** Time for what a start leaves to do, such as a garbage collection, before memory is read. */
 const SETTLE_SECONDS = 2;

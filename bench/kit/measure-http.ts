@@ -1,10 +1,10 @@
 /** Measures one request against a running HTTP server: a warm-up, then the interval that counts. */
 import type { BenchContext, Condition, ShownFigure } from "./bench.ts";
 import type { Running } from "./contender.ts";
-import { pin } from "./cores.ts";
-import { cpuSeconds, machineCpuSeconds } from "./cpu.ts";
+import { machineCpuSeconds } from "./cpu.ts";
 import type { HttpJob, HttpResult } from "./http-load.ts";
 import { startLoad } from "./load.ts";
+import { pinTree, treeCpuSeconds } from "./process-tree.ts";
 
 /** Rates rise for some two seconds, until a server's hot code is compiled. */
 const WARM_UP_SECONDS = 3;
@@ -56,19 +56,20 @@ export async function measureHttp(
   { seconds, cores, leftovers }: BenchContext,
   { pid, address }: Running,
   request: string,
+  connections = CONNECTIONS,
 ): Promise<HttpFigures> {
   // Only now: how many threads a server starts should not depend on the pinning.
-  if (cores !== null) pin(pid, cores.server);
+  if (cores !== null) pinTree(pid, cores.server);
   const { hostname: host, port } = new URL(address);
   const target = { host, port: Number(port), request };
-  const bounds = { connections: CONNECTIONS, maxRequests: MAX_REQUESTS };
+  const bounds = { connections, maxRequests: MAX_REQUESTS };
   const program = new URL("./http-load.ts", import.meta.url);
   await using load = startLoad<HttpJob, HttpResult>(leftovers, program, cores);
   await load.run({ ...target, ...bounds, seconds: WARM_UP_SECONDS });
-  const before = cpuSeconds(pid);
+  const before = treeCpuSeconds(pid);
   const machineBefore = machineCpuSeconds();
   const result = await load.run({ ...target, ...bounds, seconds });
-  const used = cpuSeconds(pid) - before;
+  const used = treeCpuSeconds(pid) - before;
   const machineUsed = machineCpuSeconds() - machineBefore;
   const serverShare = used / result.seconds;
   const machineShare = machineUsed / result.seconds;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Figures } from "./bench.ts";
 import { machineCpuSeconds } from "./cpu.ts";
-import { treeCpuSeconds, treeMemory } from "./dns-processes.ts";
+import { treeCpuSeconds, treeMemory } from "./process-tree.ts";
 import { serveJobs } from "./load-process.ts";
 import type { LoopJob, LoopResult } from "./objects-loop.ts";
 

@@ -1,7 +1,8 @@
-/** Finds where HTTP/1.1 responses end in a stream of bytes, by Content-Length alone. RFC 9112 §6. */
+/** Finds where HTTP/1.1 responses end in a stream of bytes, by their length or by their chunks. RFC 9112 §6. */
 
 const HEAD_END = Buffer.from("\r\n\r\n");
-const NAME = Buffer.from("content-length:");
+const LENGTH = Buffer.from("content-length:");
+const CODING = Buffer.from("transfer-encoding:");
 const STATUS_OFFSET = "HTTP/1.1 ".length;
 const LINE_FEED = 0x0a;
 const SPACE = 0x20;
@@ -14,10 +15,21 @@ const MAX_HEAD_BYTES = 64 * 1024;
 
 const NOTHING = Buffer.alloc(0);
 
+/** Where in a body that comes in chunks the next byte stands. */
+const SIZE = 0;
+const REST_OF_LINE = 1;
+const OCTETS = 2;
+const BEHIND_OCTETS = 3;
+const TRAILER = 4;
+
 export class ResponseReader {
   /** The start of a head whose end has not come yet. */
   #head: Buffer = NOTHING;
   #bodyLeft = 0;
+  #inChunks = false;
+  #place = SIZE;
+  /** Of a trailer's line, to know an empty one. */
+  #lineLength = 0;
 
   /** Takes the first `length` bytes of a buffer; returns how many responses ended in them. */
   take(buffer: Buffer, length: number): number {
@@ -31,10 +43,16 @@ export class ResponseReader {
     let at = 0;
     let complete = 0;
     while (at < end) {
+      if (this.#inChunks) {
+        at = this.#takeChunks(bytes, at, end);
+        if (!this.#inChunks) complete++;
+        continue;
+      }
       if (this.#bodyLeft === 0) {
         const bodyAt = this.#takeHead(bytes, at, end);
         if (bodyAt === null) return complete;
         at = bodyAt;
+        if (this.#inChunks) continue;
       }
       const step = Math.min(this.#bodyLeft, end - at);
       at += step;
@@ -54,8 +72,45 @@ export class ResponseReader {
       return null;
     }
     checkStatus(bytes, at, end);
-    this.#bodyLeft = contentLength(bytes, at, headEnd);
+    const length = lineOf(bytes, at, headEnd, LENGTH);
+    this.#bodyLeft = length === null ? 0 : number(bytes, length);
+    this.#inChunks = length === null;
+    this.#place = SIZE;
+    if (length === null && lineOf(bytes, at, headEnd, CODING) === null) {
+      throw new Error(`An answer without a length:\n${bytes.toString("latin1", at, headEnd)}`);
+    }
     return headEnd + HEAD_END.length;
+  }
+
+  /** Returns where it stopped: behind the response's end, or at the end of the bytes. */
+  #takeChunks(bytes: Buffer, from: number, end: number): number {
+    for (let at = from; at < end;) {
+      if (this.#place === OCTETS) {
+        const step = Math.min(this.#bodyLeft, end - at);
+        at += step;
+        this.#bodyLeft -= step;
+        if (this.#bodyLeft === 0) this.#place = BEHIND_OCTETS;
+      } else if (this.#takeByte(bytes[at++]!)) {
+        this.#inChunks = false;
+        return at;
+      }
+    }
+    return end;
+  }
+
+  /** A byte that is none of the body's own; returns whether it ends the response. */
+  #takeByte(byte: number): boolean {
+    const digit = hexDigit(byte);
+    if (this.#place === SIZE && digit !== -1) this.#bodyLeft = this.#bodyLeft * 16 + digit;
+    else if (this.#place === SIZE && byte !== LINE_FEED) this.#place = REST_OF_LINE;
+    else if (this.#place === TRAILER && byte !== LINE_FEED) this.#lineLength++;
+    else if (byte === LINE_FEED) {
+      if (this.#place === TRAILER && this.#lineLength <= 1) return true; // Its carriage return.
+      if (this.#place === BEHIND_OCTETS) this.#place = SIZE;
+      else this.#place = this.#bodyLeft === 0 ? TRAILER : OCTETS;
+      this.#lineLength = 0;
+    }
+    return false;
   }
 }
 
@@ -67,20 +122,27 @@ function checkStatus(bytes: Buffer, at: number, end: number): void {
     throw new Error(`The server did not answer 200:\n${bytes.toString("latin1", at, end)}`);
 }
 
-function contentLength(bytes: Buffer, at: number, headEnd: number): number {
+/** Where the value of a header begins; null when the head has none of that name. */
+function lineOf(bytes: Buffer, at: number, headEnd: number, name: Buffer): number | null {
   for (let line = at; line < headEnd;) {
-    if (startsWithName(bytes, line)) return number(bytes, line + NAME.length);
-    const feed = bytes.indexOf(LINE_FEED, line);
-    line = feed + 1;
+    if (startsWith(bytes, line, name)) return line + name.length;
+    line = bytes.indexOf(LINE_FEED, line) + 1;
   }
-  throw new Error(`An answer without Content-Length:\n${bytes.toString("latin1", at, headEnd)}`);
+  return null;
 }
 
-function startsWithName(bytes: Buffer, at: number): boolean {
-  for (let index = 0; index < NAME.length; index++) {
-    if ((bytes[at + index]! | SMALL) !== NAME[index]) return false;
+function startsWith(bytes: Buffer, at: number, name: Buffer): boolean {
+  for (let index = 0; index < name.length; index++) {
+    if ((bytes[at + index]! | SMALL) !== name[index]) return false;
   }
   return true;
+}
+
+/** -1 for what is no digit. */
+function hexDigit(byte: number): number {
+  if (byte >= ZERO && byte <= ZERO + 9) return byte - ZERO;
+  const letter = (byte | SMALL) - 0x61;
+  return letter >= 0 && letter < 6 ? letter + 10 : -1;
 }
 
 function number(bytes: Buffer, at: number): number {

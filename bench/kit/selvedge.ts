@@ -5,7 +5,9 @@ import type { Leftovers } from "./leftovers.ts";
 
 export interface SelvedgeOptions {
   /** The door of the ready line that is measured. */
-  readonly door: "api";
+  readonly door: "api" | "edge";
+  /** Flags beside those of the folder and the API. */
+  readonly args?: readonly string[];
   /** A folder to start on; by default each start has a fresh one. */
   readonly data?: string;
   /** Starts as after an install, with nothing compiled yet. */
@@ -27,7 +29,7 @@ export function selvedge(leftovers: Leftovers, options: SelvedgeOptions): Conten
         SELVEDGE_BOOTSTRAP_KEY: KEY,
         ...(options.emptyCache === true && { NODE_COMPILE_CACHE: await fresh() }),
       };
-      const args = ["serve", "--data", data, "--api", "127.0.0.1:0"];
+      const args = ["serve", "--data", data, "--api", "127.0.0.1:0", ...(options.args ?? [])];
       return launch(leftovers, {
         spawn: () => runSelvedge(args, env),
         door: options.door,
