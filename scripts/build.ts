@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const DIST = `${ROOT}dist`;
 
 /** Files that go along as they are. */
-const COPIED = ["bin/selvedge.js", "README.md", "CHANGELOG.md"];
+const COPIED = ["bin/selvedge.js", "types/script.d.ts", "README.md", "CHANGELOG.md"];
 
 rmSync(DIST, { recursive: true, force: true });
 const compiled = spawnSync(`${ROOT}node_modules/.bin/tsc`, ["--project", "tsconfig.build.json"], {
@@ -31,6 +31,7 @@ function published(checkout: Record<string, unknown>): object {
   const imports = { "#kit/*.ts": "./src/kit/*.js", "#*": "./src/*/index.js" };
   const exports = {
     "./store": { types: "./src/store.d.ts", default: "./src/store.js" },
+    "./script": { types: "./types/script.d.ts" },
     "./package.json": "./package.json",
   };
   return { ...Object.fromEntries(kept), imports, exports };

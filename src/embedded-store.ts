@@ -6,10 +6,23 @@ import { ObjectFault, ObjectStore, openBlobs } from "#objects";
 import { openGround } from "./ground.ts";
 import type { EmbeddedStore, OpenStoreOptions, StoreBucket } from "./store.ts";
 
-export async function openEmbedded({
+/** The objects of a data folder, which this process has to itself until they are closed. */
+export interface LocalObjects extends AsyncDisposable {
+  readonly store: ObjectStore;
+  /** The first account, which has all that is made here. */
+  readonly accountId: string;
+}
+
+export async function openEmbedded(options: OpenStoreOptions): Promise<EmbeddedStore> {
+  await using opened = new AsyncDisposableStack();
+  const { store, accountId } = opened.use(await openLocalObjects(options));
+  return embedded(store, accountId, opened.move());
+}
+
+export async function openLocalObjects({
   data,
   onError = (error) => process.emitWarning(error as Error),
-}: OpenStoreOptions): Promise<EmbeddedStore> {
+}: OpenStoreOptions): Promise<LocalObjects> {
   const now = Date.now;
   const dataDir = resolve(data);
   await using opened = new AsyncDisposableStack();
@@ -27,7 +40,8 @@ export async function openEmbedded({
   const store = opened.use(new ObjectStore({ db, blobs, now }));
   store.startSweeping({ onError });
   const { id: accountId } = await new Accounts(db, new Recent(now), now).first();
-  return embedded(store, accountId, opened.move());
+  const all = opened.move();
+  return { store, accountId, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 function embedded(

@@ -6,6 +6,7 @@ import { type Database, migrate, type Migration, openDatabase } from "#db";
 import { lockFolder } from "#kit/folder-lock.ts";
 import { randomId } from "#kit/random.ts";
 import { objectMigrations } from "#objects";
+import { scriptMigrations } from "#scripts";
 import { zoneMigrations } from "#zones";
 
 export interface GroundOptions {
@@ -33,6 +34,7 @@ const migrations: readonly Migration[] = [
   ...accountMigrations,
   ...zoneMigrations,
   ...objectMigrations,
+  ...scriptMigrations,
 ];
 
 export async function openGround(options: GroundOptions): Promise<Ground> {

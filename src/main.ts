@@ -1,11 +1,15 @@
 /** The command line: reads the config, starts the platform, waits for a signal. */
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
+import { addClientCommands } from "#cli";
 import { Log } from "#kit/log.ts";
 import { flagOf, type Setting, SettingsFault, variableOf } from "#kit/settings.ts";
 import { type Config, readConfig } from "./config.ts";
-import { type Platform, startPlatform } from "./platform.ts";
+import type { LocalObjects } from "./embedded-store.ts";
+import type { Platform } from "./platform.ts";
 import { settings } from "./settings.ts";
+import { authHeaders, serverUrl } from "./store-credentials.ts";
+import { connectStore } from "./store.ts";
 
 /** Exit codes: what a script can tell apart. */
 const FAILED = 1;
@@ -43,7 +47,14 @@ function program(): Command {
     );
   }
   serve.action((options: Record<string, string>) => runServer(options));
+  addClientCommands(command, { version, serverUrl, authHeaders, connectStore, openObjects });
   return command;
+}
+
+/** Loaded for the one command that keeps objects itself. */
+async function openObjects(data: string): Promise<LocalObjects> {
+  const { openLocalObjects } = await import("./embedded-store.ts");
+  return openLocalObjects({ data });
 }
 
 /** Commander's words for a wrong command line, on one line. */
@@ -83,6 +94,7 @@ async function runServer(options: Record<string, string>): Promise<void> {
   process.umask(0o077); // What the platform writes is for its own account alone.
   for (const warning of config.warnings) log.warn("setting", { warning });
   try {
+    const { startPlatform } = await import("./platform.ts"); // Not for the commands of the client.
     await using platform = await startPlatform(config, log, (path) => tellFirstStart(config, path));
     announce(config, platform);
     const signal = await stop;

@@ -2,7 +2,7 @@
 import { hkdfSync } from "node:crypto";
 import { isIP } from "node:net";
 import { Accounts, Authenticator, Recent, Tokens } from "#accounts";
-import { apiDoor, identifier } from "#api";
+import { apiDoor, identifier, TailSessions } from "#api";
 import { apiAccess, storeDoor } from "#binding";
 import type { Database } from "#db";
 import { listenHttp } from "#http";
@@ -18,6 +18,8 @@ import { Records, Zones } from "#zones";
 import type { Config } from "./config.ts";
 import { openGround } from "./ground.ts";
 import { MeteredObjects } from "./metered-objects.ts";
+import { startEdge } from "./start-edge.ts";
+import { startScripts } from "./start-scripts.ts";
 
 export interface Platform extends AsyncDisposable {
   /** Where each door listens, as the ready line shows it. */
@@ -25,7 +27,7 @@ export interface Platform extends AsyncDisposable {
 }
 
 /** In the order of the ready line. */
-const DOORS: readonly string[] = ["api", "dns", "dns_tls"];
+const DOORS: readonly string[] = ["api", "dns", "dns_tls", "edge"];
 
 /** Addresses and identities that limits remember; each takes some hundred bytes. */
 const LIMIT_KEYS = 100_000;
@@ -78,6 +80,12 @@ export async function startPlatform(
 
   const objects = await openObjects(config, { db, log, metrics, now }, started);
 
+  const scripts = await startScripts(
+    config,
+    { db, sealKey, zones, objects, log, metrics, now },
+    started,
+  );
+
   const doors: Record<string, string> = {};
   const nameserver = await startDns(config, { zones, records, sealKey, log, metrics, now });
   if (nameserver !== null) {
@@ -88,6 +96,11 @@ export async function startPlatform(
   started.use(await zones.followOthers({ log: log.with({ part: "zones" }) }));
 
   const trustedProxies = config.trustedProxies.length > 0 ? ranges(config.trustedProxies) : null;
+  if (config.listen.edge !== null) {
+    const parts = { zones, records, scripts, trustedProxies, log, metrics };
+    const door = started.use(await startEdge(config.listen.edge, config, parts));
+    doors["edge"] = webAddress("http", door.address);
+  }
   if (config.listen.api !== null) {
     const turnedAway = metrics.counter(
       "selvedge_api_connections_refused_total",
@@ -107,13 +120,18 @@ export async function startPlatform(
             zones,
             records,
             objects,
+            ...scripts,
+            tails: new TailSessions(now),
+            scriptsHost: scriptsHost(config, doors["edge"]),
             nameservers: config.nameservers,
             now,
           },
+          runtime: scripts.runtime,
           log: log.with({ door: "api" }),
           metrics,
           now,
           bodyBytes: config.apiBodyBytes,
+          uploadBytes: config.scripts.bytes,
           trustedProxies,
           requestLimit: limitOf(config.requests),
           checkReady: () => db.ping(),
@@ -216,6 +234,12 @@ function limitOf({
 function edgeAddresses({ edgeAddresses, listen }: Config): readonly string[] {
   if (edgeAddresses.length > 0) return edgeAddresses;
   return listen.edge !== null && isIP(listen.edge.host) !== 0 ? [listen.edge.host] : [];
+}
+
+/** Where scripts answer beside their routes, as it is shown. */
+function scriptsHost({ scriptsDomain }: Config, edge: string | undefined): string {
+  const port = edge === undefined ? "" : new URL(edge).port;
+  return port === "" ? scriptsDomain : `${scriptsDomain}:${port}`;
 }
 
 function webAddress(scheme: string, address: HostPort): string {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { authHeaders } from "./store-credentials.ts";
+import { authHeaders, serverUrl } from "./store-credentials.ts";
 
 const data = await mkdtemp(join(tmpdir(), "selvedge-credentials-"));
 after(() => rm(data, { recursive: true }));
@@ -29,4 +29,12 @@ test("without any the error tells the ways", () => {
     () => authHeaders({ data: join(data, "none") }, {}),
     /^Error: There are no credentials for the store: give a key or a token.*credentials\.json/,
   );
+});
+
+test("the server is what is given, what the environment names, or the one on this machine", () => {
+  const environment = { SELVEDGE_API: "edge.test:8700" };
+  assert.equal(serverUrl("https://x.test/client/v4/", environment), "https://x.test");
+  assert.equal(serverUrl(undefined, environment), "http://edge.test:8700");
+  assert.equal(serverUrl(undefined, { SELVEDGE_API: "" }), "http://127.0.0.1:8700");
+  assert.throws(() => serverUrl("http://[", {}), /^TypeError: "http:\/\/\[" is not the URL/);
 });

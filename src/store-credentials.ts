@@ -1,4 +1,4 @@
-/** What a client of the store shows to the server, and where it is looked for. */
+/** Where a client finds the server, and what it shows there. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -12,10 +12,19 @@ export interface StoreCredentials {
   readonly data?: string;
 }
 
+const DEFAULT_API = "http://127.0.0.1:8700";
 const FIRST_EMAIL = "admin@selvedge.local";
 const DEFAULT_DATA = "./selvedge-data";
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The server's base URL. Takes `host:port` and the base URL of the API, too: both are what people have at hand. */
+export function serverUrl(given: string | undefined, environment: Environment): string {
+  const asked = given ?? (environment["SELVEDGE_API"] || DEFAULT_API);
+  const url = /^https?:\/\//i.test(asked) ? asked : `http://${asked}`;
+  if (!URL.canParse(url)) throw new TypeError(`"${asked}" is not the URL of a server`);
+  return url.replace(/\/(?:client\/v4\/?)?$/, "");
+}
 
 export function authHeaders(
   given: StoreCredentials,

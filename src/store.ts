@@ -5,7 +5,7 @@
 import { remoteTransport } from "./binding/remote.ts"; // Not the whole part: a client needs no store.
 import { bucketOver } from "./binding/store-bucket.ts";
 import type { StorageClass, StoreBucket } from "./binding/types.ts";
-import { authHeaders, type StoreCredentials } from "./store-credentials.ts";
+import { authHeaders, serverUrl, type StoreCredentials } from "./store-credentials.ts";
 
 export type * from "./binding/types.ts";
 export type { StoreCredentials };
@@ -62,7 +62,7 @@ export interface ConnectedStore {
  * `SELVEDGE_EMAIL` and `SELVEDGE_KEY`), then those of a data folder on this machine.
  */
 export function connectStore(options: ConnectStoreOptions = {}): ConnectedStore {
-  const base = baseOf(options.url ?? (process.env["SELVEDGE_API"] || DEFAULT_API));
+  const base = serverUrl(options.url, process.env);
   const headers = authHeaders(options, process.env);
   const fetch = options.fetch ?? globalThis.fetch;
   return {
@@ -71,13 +71,4 @@ export function connectStore(options: ConnectStoreOptions = {}): ConnectedStore 
       return bucketOver(remoteTransport({ fetch, url, headers }));
     },
   };
-}
-
-const DEFAULT_API = "http://127.0.0.1:8700";
-
-/** Takes `host:port` and the base URL of the API, too: both are what people have at hand. */
-function baseOf(given: string): string {
-  const url = /^https?:\/\//i.test(given) ? given : `http://${given}`;
-  if (!URL.canParse(url)) throw new TypeError(`"${given}" is not the URL of a server`);
-  return url.replace(/\/(?:client\/v4\/?)?$/, "");
 }

@@ -1,6 +1,8 @@
 /** The management API as one request listener: routes, the log and the metrics around each call. */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import {
+  leavesMuch,
   type Match,
   type RejectedReply,
   type RejectedRequest,
@@ -10,14 +12,17 @@ import {
   sendReply,
 } from "#http";
 import type { Log } from "#kit/log.ts";
+import type { ScriptRuntime } from "#scripts";
 import { endpoints } from "./endpoints.ts";
 import { failureBody } from "./envelope.ts";
 import * as errors from "./errors.ts";
 import { healthRoutes, type HealthOptions } from "./health.ts";
 import { describeApi } from "./openapi.ts";
 import { type ApiCall, perform, type PerformOptions } from "./perform.ts";
+import { tailDoor } from "./script-tails/listen.ts";
 
 export interface ApiOptions extends HealthOptions, PerformOptions {
+  readonly runtime: Pick<ScriptRuntime, "tail">;
   /** DNS over HTTPS, which shares this listener; null without a nameserver. */
   readonly dnsQuery: Handler | null;
   /** The object store for programs elsewhere. */
@@ -35,6 +40,8 @@ const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 /** What a listener needs to serve the API. */
 export interface ApiDoor {
   readonly handle: RequestListener;
+  /** Tails are WebSockets. */
+  readonly handleUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   readonly answerRejected: (rejected: RejectedRequest) => RejectedReply;
 }
 
@@ -67,6 +74,13 @@ export function apiDoor(options: ApiOptions): ApiDoor {
   };
   return {
     handle: (request, response) => void serve(request, response),
+    handleUpgrade: tailDoor({
+      sessions: options.parts.tails,
+      runtime: options.runtime,
+      now: options.now,
+      random: Math.random,
+      log,
+    }),
     answerRejected(rejected) {
       const requestId = nextId();
       log.info("request rejected", { request_id: requestId, ...rejected });
@@ -104,7 +118,8 @@ async function answer(
   try {
     return await handlerOf(match, call.request.method ?? "")(call);
   } catch (error) {
-    return failure(error, requestId, log);
+    const reply = failure(error, requestId, log);
+    return { ...reply, closes: reply.status === 413 || leavesMuch(call.request) };
   }
 }
 
@@ -123,7 +138,7 @@ function failure(error: unknown, requestId: string, log: Log): Reply {
     log.error("request failed", { request_id: requestId, cause: error });
   }
   const { status, errors: entries, headers } = known ?? errors.internalError(requestId);
-  return { status, type: JSON_TYPE, body: failureBody(entries), headers, closes: status === 413 };
+  return { status, type: JSON_TYPE, body: failureBody(entries), headers };
 }
 
 /** Gives each request its line in the log and its place in the metrics. */

@@ -1,9 +1,11 @@
 /** The form in which an endpoint is declared. Router, checks and the reference page read it. */
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { z } from "zod";
 import type { Accounts, Authenticator, Credentials, Identity, Permission, Tokens } from "#accounts";
 import type { ObjectStore } from "#objects";
+import type { Routes, Schedules, Scripts } from "#scripts";
 import type { Records, Zone, Zones } from "#zones";
+import type { TailSessions } from "./script-tails/sessions.ts";
 
 /** The cores that handlers call. */
 export interface ApiParts {
@@ -13,15 +15,21 @@ export interface ApiParts {
   readonly zones: Zones;
   readonly records: Records;
   readonly objects: ObjectStore;
+  readonly scripts: Scripts;
+  readonly routes: Routes;
+  readonly schedules: Schedules;
+  readonly tails: TailSessions;
+  /** Where scripts answer beside their routes: `scripts.localhost:8080`. */
+  readonly scriptsHost: string;
   /** The names of the platform's servers, which every zone is given. */
   readonly nameservers: readonly string[];
   readonly now: () => number;
 }
 
-/** `"/accounts/:account_id/tokens"` has the parameter `account_id`. */
+/** `"/accounts/:account_id/files/*key"` has the parameters `account_id` and `key`. */
 type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamNames<Rest>
-  : Path extends `${string}:${infer Name}`
+  : Path extends `${string}:${infer Name}` | `${string}*${infer Name}`
     ? Name
     : never;
 
@@ -31,6 +39,10 @@ export interface EndpointInput<Path extends string, Query, Body> {
   readonly body: Body;
   readonly identity: Identity;
   readonly headers: IncomingHttpHeaders;
+  /** Whence it comes, through proxies that are trusted. */
+  readonly address: string;
+  /** For what streams. */
+  readonly request: IncomingMessage;
   /** The zone that the path names. */
   readonly zone: Path extends `${string}:zone_id${string}` ? Zone : null;
 }
@@ -63,6 +75,8 @@ interface Guarded<
   readonly body?: B;
   /** The body is a form; its fields are held against `body`. Files come as bytes. */
   readonly form?: boolean;
+  /** The body is a script's upload, a form that may be as large as scripts may; `body` is a list of parts. */
+  readonly upload?: boolean;
   /** JSON may call itself plain text, as wrangler's does. */
   readonly plainText?: boolean;
   handle(input: EndpointInput<Path, z.output<Q>, z.output<B>>, parts: ApiParts): unknown;

@@ -24,6 +24,57 @@ import { accountUsage, recordUsage } from "./dns-records/usage.ts";
 import { editDnsSettings } from "./dns-settings/edit.ts";
 import { getDnsSettings } from "./dns-settings/get.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { getObject } from "./objects/get.ts";
+import { listObjects } from "./objects/list.ts";
+import { putObject } from "./objects/put.ts";
+import { removeObject } from "./objects/remove.ts";
+import { getDomain, listDomains, putDomain, removeDomain } from "./script-domains/endpoints.ts";
+import { planScriptDomains, setScriptDomains } from "./script-domains/of-script.ts";
+import {
+  createRoute,
+  editRoute,
+  getRoute,
+  listRoutes,
+  removeRoute,
+} from "./script-routes/endpoints.ts";
+import { setScriptRoutes } from "./script-routes/set-of-script.ts";
+import { listSchedules, setSchedules } from "./script-schedules/endpoints.ts";
+import {
+  getSecret,
+  listSecrets,
+  patchSecrets,
+  putSecret,
+  removeSecret,
+} from "./script-secrets/endpoints.ts";
+import {
+  getScriptSubdomain,
+  getSubdomain,
+  putSubdomain,
+  removeScriptSubdomain,
+  setScriptSubdomain,
+} from "./script-subdomain/endpoints.ts";
+import { createTail, listTails, removeTail } from "./script-tails/endpoints.ts";
+import { createVersion } from "./script-versions/create.ts";
+import { createDeployment, getDeployment, listDeployments } from "./script-versions/deployments.ts";
+import { getVersion } from "./script-versions/get.ts";
+import { listVersions } from "./script-versions/list.ts";
+import { patchLatestVersion } from "./script-versions/patch-latest.ts";
+import { getContent, putContent } from "./scripts/content.ts";
+import { listScripts } from "./scripts/list.ts";
+import { removeScript } from "./scripts/remove.ts";
+import {
+  absentScriptFeatures,
+  environmentEndpoints,
+  getService,
+  getWorker,
+} from "./scripts/services.ts";
+import {
+  editScriptSettings,
+  editSettings,
+  getScriptSettings,
+  getSettings,
+} from "./scripts/settings.ts";
+import { uploadScript } from "./scripts/upload.ts";
 import { createToken } from "./tokens/create.ts";
 import { editToken } from "./tokens/edit.ts";
 import { getToken } from "./tokens/get.ts";
@@ -101,4 +152,63 @@ export const endpoints: readonly Endpoint[] = [
   ...getBucket,
   ...editBucket,
   ...removeBucket,
+  ...listObjects,
+  ...getObject,
+  ...putObject,
+  ...removeObject,
+
+  listScripts,
+  uploadScript,
+  ...getContent,
+  putContent,
+  ...removeScript,
+  getSettings,
+  editSettings,
+  getScriptSettings,
+  editScriptSettings,
+  getService,
+  ...environmentEndpoints,
+  getWorker,
+  ...absentScriptFeatures,
+
+  createVersion,
+  listVersions,
+  getVersion,
+  patchLatestVersion,
+  listDeployments,
+  getDeployment,
+  createDeployment,
+
+  listSecrets,
+  getSecret,
+  putSecret,
+  removeSecret,
+  patchSecrets,
+
+  getSubdomain,
+  putSubdomain,
+  getScriptSubdomain,
+  setScriptSubdomain,
+  removeScriptSubdomain,
+
+  listSchedules,
+  setSchedules,
+
+  listRoutes,
+  createRoute,
+  getRoute,
+  editRoute,
+  removeRoute,
+  setScriptRoutes,
+
+  ...listDomains,
+  ...getDomain,
+  putDomain,
+  removeDomain,
+  planScriptDomains,
+  setScriptDomains,
+
+  createTail,
+  listTails,
+  removeTail,
 ];

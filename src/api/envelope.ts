@@ -1,4 +1,5 @@
 /** The envelope around every answer. Compact, all four keys always there: shell clients grep it. */
+import type { Reply } from "#http";
 
 export interface ApiMessage {
   readonly code: number;
@@ -22,6 +23,9 @@ export interface CursorInfo {
   /** There only when something remains. */
   readonly cursor?: string;
   readonly per_page: number;
+  /** Of a list of objects. */
+  readonly is_truncated?: boolean;
+  readonly delimited?: readonly string[];
 }
 
 /** A result with more to say than itself. */
@@ -53,6 +57,14 @@ export class TextAnswer {
   constructor(text: string, filename: string) {
     this.text = text;
     this.filename = filename;
+  }
+}
+
+/** An answer without an envelope: octets, or what else is not JSON. */
+export class PlainAnswer {
+  readonly reply: Reply;
+  constructor(reply: Reply) {
+    this.reply = reply;
   }
 }
 

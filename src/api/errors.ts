@@ -5,6 +5,7 @@ import { NameFault, RecordFault, type RecordFaultKind } from "#dns";
 import { BodyCutShort, BodyTooLarge, type RejectedRequest } from "#http";
 import { JsonFault, type JsonFaultKind } from "#kit/json-input.ts";
 import { ObjectFault, type ObjectFaultKind } from "#objects";
+import { ScriptFault, type ScriptFaultKind } from "#scripts";
 import { ZoneFault, type ZoneFaultKind } from "#zones";
 import type { ApiMessage } from "./envelope.ts";
 
@@ -137,8 +138,36 @@ const objectWordings = {
   },
   "too-many-buckets": { status: 400, code: 10_009 },
   "bad-storage-class": { status: 400, code: INVALID_FIELD },
+  "bad-key": { status: 400, code: 10_020 },
+  "bad-key-count": { status: 400, code: 10_027 },
+  "bad-limit": { status: 400, code: 10_022 },
+  "bad-cursor": { status: 400, code: 10_029 },
+  "bad-range": { status: 416, code: 10_039 },
+  "bad-digest": { status: 400, code: 10_037 },
+  "incomplete-body": { status: 400, code: 10_013 },
+  "metadata-too-large": { status: 400, code: 10_012 },
+  "too-large": { status: 400, code: 100_100 },
+  "no-such-upload": { status: 404, code: 10_024 },
+  "no-such-part": { status: 400, code: 10_025 },
+  "duplicate-part": { status: 400, code: 10_048 },
+  "part-too-small": { status: 400, code: 10_011 },
+  "uneven-parts": { status: 400, code: 10_048 },
   unavailable: { status: 503, code: 10_043 },
-} as const satisfies Partial<Record<ObjectFaultKind, Wording>>;
+} as const satisfies Record<ObjectFaultKind, Wording>;
+
+/** What the runtime says of an upload has the code by which wrangler finds places in the source. */
+const scriptWordings = {
+  "not-found": { status: 404, code: 10_007 },
+  exists: { status: 400, code: 10_020 },
+  "in-use": { status: 400, code: 10_064 },
+  invalid: { status: 400, code: 10_021 },
+  "too-large": { status: 400, code: 10_027 },
+  "does-not-start": { status: 400, code: 10_021 },
+  crashed: { status: 400, code: 10_021 },
+  "over-cpu": { status: 400, code: 10_021 },
+  "over-memory": { status: 400, code: 10_021 },
+  unavailable: { status: 503, code: 10_013 },
+} as const satisfies Record<ScriptFaultKind, Wording>;
 
 const jsonWordings = {
   malformed: { status: 400, code: 6007 },
@@ -152,9 +181,8 @@ export function toApiError(error: unknown): ApiError | null {
   if (error instanceof AccountFault) return worded(accountWordings[error.kind], error);
   if (error instanceof ZoneFault) return worded(zoneWordings[error.kind], error);
   if (error instanceof RecordFault) return recordError(error);
-  if (error instanceof ObjectFault && Object.hasOwn(objectWordings, error.kind)) {
-    return worded(objectWordings[error.kind as keyof typeof objectWordings], error);
-  }
+  if (error instanceof ObjectFault) return worded(objectWordings[error.kind], error);
+  if (error instanceof ScriptFault) return worded(scriptWordings[error.kind], error);
   if (error instanceof NameFault) return worded(zoneWordings["bad-name"], error);
   if (error instanceof JsonFault) return worded(jsonWordings[error.kind], error);
   if (error instanceof BodyTooLarge)
@@ -202,6 +230,27 @@ function recordError(error: RecordFault): ApiError {
 export function nameTaken(): ApiError {
   const message = "The bucket name is taken by another account.";
   return new ApiError(400, [{ code: 10_073, message }]);
+}
+
+export function noSuchKey(): ApiError {
+  const message = "The specified key does not exist.";
+  return new ApiError(404, [{ code: 10_007, message }]);
+}
+
+export function recordInTheWay(hostname: string): ApiError {
+  const message = `${hostname} has DNS records that lead elsewhere; delete them, or set override_existing_dns_record`;
+  return new ApiError(400, [{ code: 100_117, message }]);
+}
+
+export function domainTaken({
+  hostname,
+  service,
+}: {
+  hostname: string;
+  service: string;
+}): ApiError {
+  const message = `${hostname} belongs to the script ${service}; set override_existing_origin to take it`;
+  return new ApiError(400, [{ code: 100_116, message }]);
 }
 
 export function rateLimited(retryAfterSeconds: number): ApiError {

@@ -4,3 +4,4 @@
  */
 export { apiDoor } from "./app.ts";
 export { identifier } from "./credentials.ts";
+export { TailSessions } from "./script-tails/sessions.ts";

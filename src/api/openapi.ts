@@ -5,7 +5,7 @@ import type { Endpoint } from "./endpoint.ts";
 export function describeApi(endpoints: readonly Endpoint[], base: string): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const endpoint of endpoints) {
-    const path = endpoint.path.replaceAll(/:(\w+)/g, "{$1}");
+    const path = endpoint.path.replaceAll(/[:*](\w+)/g, "{$1}");
     (paths[path] ??= {})[endpoint.method.toLowerCase()] = describeOperation(endpoint);
   }
   return {
@@ -24,13 +24,13 @@ export function describeApi(endpoints: readonly Endpoint[], base: string): objec
 }
 
 function describeOperation(endpoint: Endpoint): object {
-  const inPath = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+  const inPath = [...endpoint.path.matchAll(/[:*](\w+)/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
     schema: { type: "string" },
   }));
-  const shapes: { query?: z.ZodType; body?: z.ZodType } =
+  const shapes: { query?: z.ZodType; body?: z.ZodType; upload?: boolean } =
     endpoint.permission === "open" ? {} : endpoint;
   const inQuery = Object.entries(propertiesOf(shapes.query)).map(([name, schema]) => ({
     name,
@@ -43,7 +43,13 @@ function describeOperation(endpoint: Endpoint): object {
     ...(endpoint.permission !== "open" && { security: [{ token: [] }, { email: [], key: [] }] }),
     parameters: [...inPath, ...inQuery],
     ...(shapes.body !== undefined && {
-      requestBody: { content: { "application/json": { schema: jsonSchema(shapes.body) } } },
+      requestBody: {
+        content: {
+          [shapes.upload === true ? "multipart/form-data" : "application/json"]: {
+            schema: jsonSchema(shapes.body),
+          },
+        },
+      },
     }),
     responses: {
       200: { description: "The result in its envelope" },

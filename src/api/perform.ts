@@ -1,21 +1,30 @@
 /** One operation: who asks, may they, is the input right, then the work. */
 import type { IncomingMessage } from "node:http";
-import { AccountFault, type Identity, personBehind, type Resource } from "#accounts";
+import {
+  AccountFault,
+  type Identity,
+  type Permission,
+  personBehind,
+  type Resource,
+} from "#accounts";
 import { readBody, type Reply } from "#http";
 import type { Ranges } from "#kit/cidr.ts";
-import { JsonFault, parseJsonInput } from "#kit/json-input.ts";
+import { parseJsonInput } from "#kit/json-input.ts";
 import type { WindowLimit } from "#kit/window-limit.ts";
 import type { Zone } from "#zones";
 import { checkShape } from "./check.ts";
 import { addressOf, authenticate, credentialsOf } from "./credentials.ts";
 import type { ApiParts, Endpoint } from "./endpoint.ts";
-import { successBody, TextAnswer } from "./envelope.ts";
+import { PlainAnswer, successBody, TextAnswer } from "./envelope.ts";
 import * as errors from "./errors.ts";
+import { formParts } from "./form.ts";
 
 export interface PerformOptions {
   readonly parts: ApiParts;
   readonly now: () => number;
   readonly bodyBytes: number;
+  /** Of a script's modules together. */
+  readonly uploadBytes: number;
   readonly trustedProxies: Ranges | null;
   /** Requests per identity; null when there is no such limit. */
   readonly requestLimit: WindowLimit | null;
@@ -32,6 +41,9 @@ export interface ApiCall {
   /** What the answer carries, whichever it is. */
   headers: Readonly<Record<string, string>> | null;
 }
+
+/** What an upload has beside its modules: bindings, and the form around all of it. */
+const UPLOAD_ROOM_BYTES = 4 * 1024 ** 2;
 
 const ID = /^[0-9a-f]{32}$/;
 
@@ -55,14 +67,15 @@ export async function perform(
   countRequest(call, identity, options);
   const zone = params["zone_id"] === undefined ? null : await parts.zones.get(params["zone_id"]);
   if (endpoint.permission !== "signed-in") {
-    const resource = resourceOf(params, zone, identity);
+    const resource = resourceOf(params, zone, identity, endpoint.permission);
     await parts.accounts.authorize(identity, endpoint.permission, resource);
   }
   const fields = queryFields(call.query, endpoint.repeats);
   const query = endpoint.query && checkShape(endpoint.query, fields);
   const body =
     endpoint.body && checkShape(endpoint.body, await readFields(request, endpoint, options));
-  const input = { params, query, body, identity, headers: request.headers, zone };
+  const { headers } = request;
+  const input = { params, query, body, identity, headers, address, request, zone };
   return success(await endpoint.handle(input as never, parts));
 }
 
@@ -71,17 +84,22 @@ function success(result: unknown): Reply {
     const headers = { "Content-Disposition": `attachment; filename="${result.filename}"` };
     return { status: 200, type: "text/plain; charset=utf-8", body: result.text, headers };
   }
+  if (result instanceof PlainAnswer) return result.reply;
   return { status: 200, type: "application/json", body: successBody(result) };
 }
 
-/** What the path names: a zone, an account, or nothing, which means the user who asks. */
+/** What the path names: a zone, a bucket, an account, or nothing, which means the user who asks. */
 function resourceOf(
   params: Readonly<Record<string, string>>,
   zone: Zone | null,
   identity: Identity,
+  permission: Permission,
 ): Resource {
   if (zone !== null) return { kind: "zone", zone: zone.id, account: zone.accountId };
-  const account = params["account_id"];
+  const { account_id: account, bucket_name: bucket } = params;
+  if (account !== undefined && bucket !== undefined && permission.startsWith("objects.")) {
+    return { kind: "bucket", bucket, account };
+  }
   if (account !== undefined) return { kind: "account", account };
   const user = personBehind(identity);
   if (user === null) throw new AccountFault("forbidden", "The token belongs to an account");
@@ -122,14 +140,20 @@ function queryFields(query: string, repeats: readonly string[] = []): Record<str
 
 async function readFields(
   request: IncomingMessage,
-  { form = false, plainText = false }: { form?: boolean; plainText?: boolean },
-  { bodyBytes }: PerformOptions,
+  {
+    form = false,
+    upload = false,
+    plainText = false,
+  }: { form?: boolean; upload?: boolean; plainText?: boolean },
+  { bodyBytes, uploadBytes }: PerformOptions,
 ): Promise<unknown> {
   const type = request.headers["content-type"];
-  if (form) {
+  if (form || upload) {
     if (type === undefined || !/^multipart\/form-data\s*;/i.test(type))
       throw errors.wrongContentType();
-    return formFields(await readBody(request, bodyBytes), type);
+    const limit = upload ? uploadBytes + UPLOAD_ROOM_BYTES : bodyBytes;
+    const parts = await formParts(await readBody(request, limit), type);
+    return upload ? parts : Object.fromEntries(parts.map(({ name, content }) => [name, content]));
   }
   const isJson = type === undefined || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
   if (!isJson && !(plainText && /^text\/plain\s*(?:;|$)/i.test(type))) {
@@ -137,17 +161,4 @@ async function readFields(
   }
   const bytes = await readBody(request, bodyBytes);
   return bytes.length === 0 ? undefined : parseJsonInput(bytes);
-}
-
-/** A file's field and a plain one are the same to us: bytes. */
-async function formFields(bytes: Buffer, type: string): Promise<Record<string, Uint8Array>> {
-  const whole = new Response(new Uint8Array(bytes), { headers: { "Content-Type": type } });
-  const form = await whole.formData().catch((cause: unknown) => {
-    throw new JsonFault("malformed", "Malformed form in request body", { cause });
-  });
-  const fields: Record<string, Uint8Array> = {};
-  for (const [name, value] of form) {
-    fields[name] = typeof value === "string" ? Buffer.from(value) : await value.bytes();
-  }
-  return fields;
 }

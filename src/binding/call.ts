@@ -1,5 +1,6 @@
 /** Sends a request and turns what the store will not do into the errors that scripts know. */
 import type {
+  Octets,
   RequestBody,
   StoreMethod,
   StoreReply,
@@ -14,7 +15,7 @@ const MAY_MISS = new Set<StoreMethod>(["head", "get", "put", "delete", "abortMul
 const MAY_DECLINE = new Set<StoreMethod>(["get", "put"]);
 
 export type Answer =
-  | { kind: "done"; result: unknown; body?: ReadableStream<Uint8Array> | Uint8Array }
+  | { kind: "done"; result: unknown; body?: Octets }
   | { kind: "missing" }
   | { kind: "condition failed"; result: unknown };
 

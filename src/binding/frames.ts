@@ -3,7 +3,7 @@
  * another, whether the octets come in chunks (`chunks.ts`). Only what the web platform has, for workerd
  * runs this file too.
  */
-import { byteStream, readOctets } from "./byte-stream.ts";
+import { chunksOf, readOctets } from "./byte-stream.ts";
 import { END, lengthOf } from "./chunks.ts";
 import type { RequestBody } from "./protocol.ts";
 
@@ -69,7 +69,7 @@ function inChunks(
 export async function split(
   stream: ReadableStream<Uint8Array>,
   bytes: number,
-): Promise<{ readonly json: unknown; readonly rest: ReadableStream<Uint8Array> }> {
+): Promise<{ readonly json: unknown; readonly rest: AsyncIterable<Uint8Array> }> {
   const reader = stream.getReader();
   const head = new Uint8Array(bytes);
   let [at, left]: [number, Uint8Array] = [0, new Uint8Array(0)];
@@ -81,14 +81,7 @@ export async function split(
     at += own.length;
     left = octets.subarray(own.length);
   }
-  const next = async (): Promise<Uint8Array | null> => {
-    if (left.length === 0) return readOctets(reader);
-    const first = left;
-    left = new Uint8Array(0);
-    return first;
-  };
-  const rest = byteStream(next, (reason) => reader.cancel(reason));
-  return { json: parsed(head), rest };
+  return { json: parsed(head), rest: chunksOf(reader, left) };
 }
 
 /** The same of a body that is here. */

@@ -6,6 +6,7 @@ import { after, before, suite, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { AccountFault } from "#accounts";
 import { type HttpListener, listenHttp, sendReply } from "#http";
+import { until } from "../../test/support/patience.ts";
 import type { Authorize, ObjectPermission } from "./access.ts";
 import { MIB, octets } from "./expect.contract.ts";
 import { MAX_JSON_BYTES } from "./frames.ts";
@@ -259,11 +260,6 @@ suite("the door of the store", () => {
     });
     return all.filter((entry) => entry.isFile() && entry.name !== "lock").map(({ name }) => name);
   };
-
-  async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-    for (let i = 0; i < 500 && !(await holds()); i++) await wait(10);
-    assert.ok(await holds());
-  }
 
   test("a client that leaves while it sends stores nothing and leaves nothing", async () => {
     const files = await blobFiles();

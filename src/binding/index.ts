@@ -4,8 +4,11 @@
  * script's runtime loads uses only what the web platform has.
  */
 export { type Access, apiAccess, type Authorize } from "./access.ts";
+export { bindingModule } from "./binding-module.ts";
 export { storeErrors } from "./codes.ts";
 export { storeDoor } from "./http-door.ts";
 export { localTransport } from "./local.ts";
+export { scriptAccess } from "./script-access.ts";
 export { bucketOver, type Compatibility } from "./store-bucket.ts";
+export { listenStoreSocket } from "./store-socket.ts";
 export type * from "./types.ts";

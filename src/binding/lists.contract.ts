@@ -65,6 +65,24 @@ function order(filled: Filled): void {
       assert.equal("body" in objects[0]!, false);
     });
 
+    test("gives StoreObjects like any other", async () => {
+      const bucket = await filled(["k"]);
+      const listed = (await bucket.list({ include: ["httpMetadata"] })).objects[0]!;
+      const head = (await bucket.head("k"))!;
+      assert.equal(Object.prototype.toString.call(listed), "[object HeadResult]");
+      assert.deepEqual(Object.keys(listed), Object.keys(head), "in the same order");
+      const { range, customMetadata, ...others } = JSON.parse(JSON.stringify(head)) as object & {
+        [field: string]: unknown;
+      };
+      assert.ok(range !== undefined && customMetadata !== undefined);
+      assert.deepEqual(JSON.parse(JSON.stringify(listed)), others);
+      assert.deepEqual(new Uint8Array(listed.checksums.md5!), new Uint8Array(head.checksums.md5!));
+      const headers = new Headers();
+      listed.writeHttpMetadata(headers);
+      assert.equal(headers.get("content-type"), "t");
+      assert.throws(() => structuredClone(listed), { name: "DataCloneError" });
+    });
+
     test("of an empty bucket is empty", async () => {
       const bucket = await filled([]);
       const { objects, truncated, delimitedPrefixes } = await bucket.list({ delimiter: "/" });
@@ -344,6 +362,17 @@ function refusals(buckets: Buckets): void {
       ],
       [{ include: ["foo"] }, RangeError, "Unsupported include value foo"],
     ];
+    test("a lone surrogate in prefix, startAfter or delimiter is 10020", async () => {
+      const bucket = await buckets.fresh();
+      for (const field of ["prefix", "startAfter", "delimiter"]) {
+        await rejects(
+          bucket.list({ [field]: "a\ud800" }),
+          Error,
+          "list: The specified object name is not valid. (10020)",
+        );
+      }
+    });
+
     for (const [options, type, message] of cases) {
       test(`${JSON.stringify(options)} is refused before anything is sent`, async () => {
         await rejects(buckets.missing.list(wrong(options)), type, message);

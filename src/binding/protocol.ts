@@ -98,8 +98,14 @@ export interface WireList {
 /** Octets on their way to the store. A stream's length need not be known. */
 export type RequestBody = Uint8Array | ReadableStream<Uint8Array>;
 
+/**
+ * Octets on their way from the store. What gives them may be offered room, as the argument of `next`: octets
+ * that begin there need no memory of their own.
+ */
+export type Octets = Uint8Array | AsyncIterable<Uint8Array>;
+
 export type StoreReply =
-  | { ok: true; result: unknown; body?: ReadableStream<Uint8Array> | Uint8Array }
+  | { ok: true; result: unknown; body?: Octets }
   | { ok: false; status: number; code: number; message: string; result?: unknown };
 
 /** Brings requests to one bucket. Throws only what is no answer of the store: a broken connection. */

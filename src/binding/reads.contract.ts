@@ -355,6 +355,31 @@ export function reads(buckets: Buckets): void {
       });
     }
 
+    test("a reader with a buffer of its own reads a large value in buffers of any size", async () => {
+      const value = octets(3 * MIB + 5);
+      for (const size of [MIB, 100_000, 1_000_003]) {
+        const reader = (await opened(value)).body.getReader({ mode: "byob" });
+        const found: Uint8Array[] = [];
+        for (let room = new Uint8Array(size); ;) {
+          const { value: read, done } = await reader.read(room);
+          if (done) break;
+          found.push(read.slice());
+          room = new Uint8Array(read.buffer);
+        }
+        assert.deepEqual(await new Blob(found as Uint8Array<ArrayBuffer>[]).bytes(), value);
+      }
+    });
+
+    test("a value that was read whole leaves a body that is used", async () => {
+      for (const value of [octets(1000), octets(3 * MIB)]) {
+        const object = await opened(value);
+        await object.arrayBuffer();
+        assert.equal(object.bodyUsed, true);
+        assert.equal(object.body, object.body);
+        await rejects(object.bytes(), TypeError, USED);
+      }
+    });
+
     test("text() is UTF-8, json() what JSON.parse makes of it", async () => {
       assert.equal(await (await opened("hé€😀")).text(), "hé€😀");
       assert.equal(await (await opened(Uint8Array.of(0xff, 65))).text(), "\ufffdA");

@@ -2,7 +2,7 @@
 import { fromHex } from "./convert.ts";
 import { showHttpFields, writeHeaders } from "./metadata.ts";
 import { dress, illegalInvocation, setFields, Uncloneable } from "./platform-object.ts";
-import { ALGORITHMS, type Algorithm, type WireObject } from "./protocol.ts";
+import { ALGORITHMS, type Algorithm, type Octets, type WireObject } from "./protocol.ts";
 import { StoredBody } from "./stored-body.ts";
 import type { StorageClass, StoreChecksums, StoreHTTPMetadata } from "./types.ts";
 
@@ -27,29 +27,13 @@ export class HeadResult extends Uncloneable {
     dress(this, "HeadResult");
   }
 
-  constructor(object: WireObject, showsAbsent: boolean) {
+  constructor(object: WireObject, showsAbsent: boolean, isListed = false) {
     super();
     this.#object = object;
-    const { http, custom, range } = object;
-    setFields(this, {
-      // In the order in which the original lists them.
-      ssecKeyMd5: undefined,
-      storageClass: object.storageClass,
-      range: range && {
-        offset: range.offset,
-        length: range.length,
-        ...(showsAbsent && { suffix: undefined }),
-      },
-      customMetadata: custom && { ...custom },
-      httpMetadata: http && showHttpFields(http, showsAbsent),
-      uploaded: new Date(object.uploaded),
-      checksums: new Checksums(object.checksums),
-      httpEtag: `"${object.etag}"`,
-      etag: object.etag,
-      size: object.size,
-      version: object.version,
-      key: object.key,
-    });
+    const fields = fieldsOf(object, showsAbsent);
+    // Differs from the original: what a list gives can be assigned to. To forbid it takes longer than all else.
+    if (isListed) Object.assign(this, fields);
+    else setFields(this, fields);
   }
 
   static #of(self: unknown): HeadResult {
@@ -73,6 +57,29 @@ export class HeadResult extends Uncloneable {
   }
 }
 
+/** In the order in which the original lists them. */
+function fieldsOf(object: WireObject, showsAbsent: boolean) {
+  const { http, custom, range, etag } = object;
+  return {
+    ssecKeyMd5: undefined,
+    storageClass: object.storageClass,
+    range: range && {
+      offset: range.offset,
+      length: range.length,
+      ...(showsAbsent && { suffix: undefined }),
+    },
+    customMetadata: custom && { ...custom },
+    httpMetadata: http && showHttpFields(http, showsAbsent),
+    uploaded: new Date(object.uploaded),
+    checksums: new Checksums(object.checksums),
+    httpEtag: `"${etag}"`,
+    etag,
+    size: object.size,
+    version: object.version,
+    key: object.key,
+  };
+}
+
 /** An object with its octets. */
 export class GetResult extends HeadResult {
   readonly #body: StoredBody;
@@ -81,13 +88,10 @@ export class GetResult extends HeadResult {
     dress(this, "GetResult");
   }
 
-  constructor(
-    object: WireObject,
-    showsAbsent: boolean,
-    octets: ReadableStream<Uint8Array> | Uint8Array,
-  ) {
+  constructor(object: WireObject, showsAbsent: boolean, octets: Octets) {
     super(object, showsAbsent);
-    this.#body = new StoredBody(octets, object.http?.contentType ?? "");
+    const length = object.range?.length ?? object.size;
+    this.#body = new StoredBody(octets, length, object.http?.contentType ?? "");
   }
 
   static #bodyOf(self: unknown): StoredBody {
@@ -126,11 +130,11 @@ export class GetResult extends HeadResult {
 
 /** All five names are there, in the original's order; those that are known have octets. */
 class Checksums extends Uncloneable {
-  sha512: ArrayBuffer | undefined;
-  sha384: ArrayBuffer | undefined;
-  sha256: ArrayBuffer | undefined;
-  sha1: ArrayBuffer | undefined;
-  md5: ArrayBuffer | undefined;
+  declare readonly sha512: ArrayBuffer | undefined;
+  declare readonly sha384: ArrayBuffer | undefined;
+  declare readonly sha256: ArrayBuffer | undefined;
+  declare readonly sha1: ArrayBuffer | undefined;
+  declare readonly md5: ArrayBuffer | undefined;
   readonly #hex: Partial<Record<Algorithm, string>>;
 
   static {
@@ -140,10 +144,12 @@ class Checksums extends Uncloneable {
   constructor(hex: Partial<Record<Algorithm, string>>) {
     super();
     this.#hex = hex;
-    for (const algorithm of ALGORITHMS) {
-      const known = hex[algorithm];
-      if (known !== undefined) this[algorithm] = fromHex(known);
-    }
+    const { sha512, sha384, sha256, sha1, md5 } = hex;
+    this.sha512 = sha512 === undefined ? undefined : fromHex(sha512);
+    this.sha384 = sha384 === undefined ? undefined : fromHex(sha384);
+    this.sha256 = sha256 === undefined ? undefined : fromHex(sha256);
+    this.sha1 = sha1 === undefined ? undefined : fromHex(sha1);
+    this.md5 = md5 === undefined ? undefined : fromHex(md5);
   }
 
   static #hexOf(self: unknown): Partial<Record<Algorithm, string>> {

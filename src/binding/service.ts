@@ -11,8 +11,8 @@ import {
   type WriteOptions,
 } from "#objects";
 import { CONDITION_FAILED, NO_SUCH_KEY, storeErrors } from "./codes.ts";
-import { leave } from "./octets.ts";
 import type {
+  Octets,
   StoreMethod,
   StoreReply,
   StoreRequest,
@@ -24,7 +24,7 @@ import { parseRangeHeader } from "./range-header.ts";
 
 /** A reply whose octets are as the core gave them: a stream must be read or returned. */
 export type ServedReply =
-  | { readonly ok: true; readonly result: unknown; readonly body?: Uint8Array | Body }
+  | { readonly ok: true; readonly result: unknown; readonly body?: Octets }
   | Extract<StoreReply, { ok: false }>;
 
 type RequestOf<M extends StoreMethod> = Extract<StoreRequest, { method: M }>;
@@ -44,6 +44,10 @@ export async function serve(
     if (error instanceof ObjectFault) return refusal(error);
     throw error;
   }
+}
+
+async function leave(body: Body | Uint8Array): Promise<void> {
+  if (!(body instanceof Uint8Array)) await body[Symbol.asyncIterator]().return?.();
 }
 
 export function refusal({ kind, message }: ObjectFault): Extract<ServedReply, { ok: false }> {
@@ -140,8 +144,11 @@ async function list(
   ];
   const result: WireList = {
     objects: objects.map((object) => {
-      const { http, custom, ...shown } = show(object);
-      return { ...shown, ...(withHttp && { http: http! }), ...(withCustom && { custom: custom! }) };
+      const { key, version, size, etag, uploadedAt: uploaded, checksums, storageClass } = object;
+      const shown: WireObject = { key, version, size, etag, uploaded, checksums, storageClass };
+      if (withHttp) shown.http = object.http;
+      if (withCustom) shown.custom = object.custom;
+      return shown;
     }),
     prefixes: [...prefixes],
     truncated: cursor !== null,

@@ -166,7 +166,7 @@ class StoreBucket extends Uncloneable {
     const { objects, truncated, cursor, prefixes } = (answer as { result: WireList }).result;
     const tail = keepsDelimiter ? 0 : (texts.delimiter ?? "").length;
     return {
-      objects: objects.map((object) => this.#object(object)),
+      objects: objects.map((object) => new HeadResult(object, showsAbsent, true)),
       truncated,
       ...((cursor !== undefined || showsAbsent) && { cursor: cursor as string }),
       delimitedPrefixes: prefixes.map((prefix) => prefix.slice(0, prefix.length - tail)),

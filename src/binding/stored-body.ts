@@ -1,27 +1,31 @@
 /** The octets of an object that was read: once, as a stream or whole. */
+import { gather, streamOf, whole } from "./byte-stream.ts";
+import type { Octets } from "./protocol.ts";
 
 const USED =
   "Body has already been used. It can only be used once. Use tee() first if you need to read it twice.";
 
 export class StoredBody {
-  /** Octets that nobody has asked for as a stream; most objects are small and read whole. */
-  #octets: Uint8Array | null;
-  #response: Response | null;
+  /** What nobody has asked for as a stream: most bodies are read whole, without one in between. */
+  #octets: Octets;
+  #response: Response | null = null;
+  /** How many there are. */
+  readonly #length: number;
   readonly #contentType: string;
   #isUsed = false;
 
-  constructor(octets: ReadableStream<Uint8Array> | Uint8Array, contentType: string) {
+  constructor(octets: Octets, length: number, contentType: string) {
+    this.#octets = octets;
+    this.#length = length;
     this.#contentType = contentType;
-    [this.#octets, this.#response] =
-      octets instanceof Uint8Array ? [octets, null] : [null, new Response(octets)];
-    if (this.#response !== null) this.#watchTee(this.#response.body!);
   }
 
   get stream(): ReadableStream<Uint8Array> {
     if (this.#response === null) {
-      this.#response = new Response(this.#octets as Uint8Array<ArrayBuffer>);
+      const octets = this.#isUsed ? new Uint8Array(0) : this.#octets;
+      const body = octets instanceof Uint8Array ? octets : streamOf(octets);
+      this.#response = new Response(body as Uint8Array<ArrayBuffer>);
       if (this.#isUsed) void this.#response.arrayBuffer();
-      else this.#octets = null;
       this.#watchTee(this.#response.body!);
     }
     return this.#response.body!;
@@ -32,8 +36,7 @@ export class StoredBody {
   }
 
   async arrayBuffer(): Promise<ArrayBuffer> {
-    const octets = this.#take();
-    return octets instanceof Response ? octets.arrayBuffer() : new Uint8Array(octets).buffer;
+    return whole(await this.#read()).buffer;
   }
 
   async bytes(): Promise<Uint8Array> {
@@ -41,8 +44,7 @@ export class StoredBody {
   }
 
   async text(): Promise<string> {
-    const octets = this.#take();
-    return octets instanceof Response ? octets.text() : new TextDecoder().decode(octets);
+    return new TextDecoder().decode(await this.#read());
   }
 
   async json<T>(): Promise<T> {
@@ -53,13 +55,19 @@ export class StoredBody {
     return new Blob([await this.arrayBuffer()], { type: this.#contentType });
   }
 
-  #take(): Response | Uint8Array<ArrayBuffer> {
+  async #read(): Promise<Uint8Array> {
+    const octets = this.#take();
+    if (octets instanceof Response) return new Uint8Array(await octets.arrayBuffer());
+    return octets instanceof Uint8Array ? octets : gather(octets, this.#length);
+  }
+
+  #take(): Response | Octets {
     if (this.used) throw new TypeError(USED);
     if (this.#response?.body?.locked === true) {
       throw new TypeError("This ReadableStream is currently locked to a reader.");
     }
     this.#isUsed = true;
-    return this.#response ?? (this.#octets as Uint8Array<ArrayBuffer>);
+    return this.#response ?? this.#octets;
   }
 
   /** A body that was split in two counts as used, which a stream tells only when a half is read. */

@@ -1,6 +1,7 @@
 /** What every engine owes. Each runs this same suite. */
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import { until } from "../../test/support/patience.ts";
 import { bytes, integer, json, maybe, text } from "./columns.ts";
 import { type Database, isDatabaseFault } from "./database.ts";
 import { acquireLease, releaseLease, whileHeld } from "./lease.ts";
@@ -162,6 +163,14 @@ export function databaseContract(name: string, makeEngine: () => Promise<Engine>
       assert.equal((await db.all(names({}))).length, 99);
     });
 
+    test("a read that the engine refuses is a fault like a write's", async () => {
+      const lost = statement({ sql: "SELECT name FROM nothing", gives: { name: text } });
+      const isUnavailable = (error: unknown) => isDatabaseFault(error, "unavailable");
+      await assert.rejects(db.all(lost({})), isUnavailable);
+      await assert.rejects(db.first(lost({})), isUnavailable);
+      await assert.rejects(db.write(lost({})), isUnavailable);
+    });
+
     test("what another connection wrote is seen by the next read", async () => {
       await using other = await engine.open();
       await db.write(clear({}));
@@ -307,13 +316,6 @@ export function databaseContract(name: string, makeEngine: () => Promise<Engine>
       );
     });
   });
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (const deadline = performance.now() + 10_000; !isSo();) {
-    assert.ok(performance.now() < deadline, "it did not happen in time");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 function counting(number: number): Migration {

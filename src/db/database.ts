@@ -21,6 +21,7 @@ export interface Database extends AsyncDisposable {
    * when the scan began; it ties up a connection until it ends or its loop is left.
    */
   scan<Row extends readonly SqlValue[]>(query: Scan<Row>): AsyncGenerator<Row[], void>;
+  /** Bytes among the values must not be changed until it has resolved. */
   write<const S extends readonly Bound[]>(...steps: S): Promise<StepResults<S>>;
   /** The same for any number of steps, made as they are taken; nothing is told of each. */
   writeAll(steps: Iterable<Bound>): Promise<void>;

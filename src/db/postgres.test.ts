@@ -5,7 +5,7 @@ import { integer } from "./columns.ts";
 import { databaseContract } from "./database.contract.ts";
 import { isDatabaseFault } from "./database.ts";
 import { openPostgres } from "./postgres.ts";
-import { statement } from "./statement.ts";
+import { rawStatement, statement } from "./statement.ts";
 
 const failOnError = (error: Error) => assert.fail(error);
 
@@ -28,6 +28,13 @@ test("a PostgreSQL that cannot be reached is named without its password", async 
       assert.doesNotMatch(error.message, /hush/);
       return true;
     },
+  );
+});
+
+test("a disk that is full is told as such", async () => {
+  await using db = await openPostgres(await freshPostgresUrl(), failOnError);
+  await assert.rejects(db.write(rawStatement("DO $$ BEGIN RAISE disk_full; END $$")), (error) =>
+    isDatabaseFault(error, "full"),
   );
 });
 

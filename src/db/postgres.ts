@@ -42,6 +42,7 @@ const TRY_AGAIN = new Set(["40001", "40P01"]);
 const THERE_ALREADY = new Set(["23505", "42710", "42P07"]);
 /** foreign_key_violation. */
 const BROKEN_REFERENCE = "23503";
+const DISK_FULL = "53100";
 
 /** PostgreSQL's number for the type BIGINT. */
 const BIGINT = 20;
@@ -197,6 +198,7 @@ class PostgresDatabase implements Database {
       const { code, message } = cause as Error & { code?: string };
       if (THERE_ALREADY.has(code ?? "")) throw new DatabaseFault("unique", message, { cause });
       if (code === BROKEN_REFERENCE) throw new DatabaseFault("reference", message, { cause });
+      if (code === DISK_FULL) throw new DatabaseFault("full", message, { cause });
       throw new DatabaseFault("unavailable", `PostgreSQL: ${message} (${code ?? "no code"})`, {
         cause,
       });

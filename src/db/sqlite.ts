@@ -10,7 +10,7 @@ import {
   type StepResults,
 } from "./database.ts";
 import { configureSqlite } from "./sqlite-settings.ts";
-import type { WriteOutcome, WriteReply } from "./sqlite-writer.ts";
+import type { WriteMessage, WriteOutcome, WriteReply } from "./sqlite-writer.ts";
 import type { Bound, Scan, SqlValue, StatementText } from "./statement.ts";
 import { WriteRequests } from "./write-requests.ts";
 
@@ -40,8 +40,9 @@ const REFERENCE_CODE = 787;
 const FULL_CODE = 13;
 
 interface Waiting {
-  resolve(outcomes: readonly WriteOutcome[]): void;
-  reject(fault: DatabaseFault): void;
+  readonly steps: readonly Bound[];
+  readonly resolve: (results: StepResult[]) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** Opens or makes the database file. */
@@ -81,6 +82,10 @@ class SqliteDatabase implements Database {
   readonly #waiting = new Map<number, Waiting>();
   readonly #requests = new WriteRequests();
   readonly #exited: Promise<void>;
+  #sending: NodeJS.Immediate | null = null;
+  #gatheringSince = 0;
+  /** How long the last commit took. */
+  #commitMs = 0;
   #lastId = 0;
   #closed = false;
 
@@ -90,9 +95,7 @@ class SqliteDatabase implements Database {
     this.#writer = writer;
     const exit = Promise.withResolvers<void>();
     this.#exited = exit.promise;
-    writer.on("message", (replies: WriteReply[]) =>
-      replies.forEach((reply) => this.#settle(reply)),
-    );
+    writer.on("message", (reply: WriteReply) => this.#settle(reply));
     writer.on("error", (error) => this.#failAll(error));
     writer.on("exit", () => {
       this.#failAll(new Error("The writer thread has ended"));
@@ -102,13 +105,13 @@ class SqliteDatabase implements Database {
   }
 
   async all<Row>(query: Bound<Row>): Promise<Row[]> {
-    const rows = this.#prepare(query).all(...(query.values as SQLInputValue[]));
-    return (rows as unknown as SqlValue[][]).map(query.decode);
+    const rows = this.#ask(query, "all") as SqlValue[][];
+    return rows.map(query.decode);
   }
 
   async first<Row>(query: Bound<Row>): Promise<Row | null> {
-    const row = this.#prepare(query).get(...(query.values as SQLInputValue[]));
-    return row === undefined ? null : query.decode(row as unknown as SqlValue[]);
+    const row = this.#ask(query, "get") as SqlValue[] | undefined;
+    return row === undefined ? null : query.decode(row);
   }
 
   /** On a connection of its own: another's reads would be held at the moment when the scan began. */
@@ -130,23 +133,20 @@ class SqliteDatabase implements Database {
     if (stretch.length > 0) yield stretch;
   }
 
-  async write<const S extends readonly Bound[]>(...steps: S): Promise<StepResults<S>> {
-    const outcomes = await this.#write((id) => {
-      this.#writer.postMessage(this.#requests.whole(id, steps));
-    });
-    return outcomes.map((outcome, i) => resultOf(steps[i]!, outcome)) as StepResults<S>;
+  write<const S extends readonly Bound[]>(...steps: S): Promise<StepResults<S>> {
+    return this.#wait(steps, (id) => this.#requests.add(id, steps)) as Promise<StepResults<S>>;
   }
 
   async writeAll(steps: Iterable<Bound>): Promise<void> {
-    await this.#write((id) => {
-      let begun = false;
+    await this.#wait([], (id) => {
+      let isBegun = false;
       try {
-        for (const part of this.#requests.parts(id, steps)) {
-          this.#writer.postMessage(part);
-          begun = true;
+        for (const message of this.#requests.addAll(id, steps)) {
+          this.#post(message);
+          isBegun = true;
         }
       } catch (error) {
-        if (begun) this.#writer.postMessage({ id, part: "never mind", news: [], steps: [] });
+        if (isBegun) this.#post(this.#requests.giveUp(id));
         throw error;
       }
     });
@@ -165,6 +165,7 @@ class SqliteDatabase implements Database {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#writer.ref();
+    this.#send();
     if (!this.#closed) this.#writer.postMessage("close"); // Behind every write that waits.
     this.#closed = true;
     await this.#exited;
@@ -173,6 +174,14 @@ class SqliteDatabase implements Database {
 
   #mustBeOpen(): void {
     if (this.#closed) throw new DatabaseFault("unavailable", "The database is closed");
+  }
+
+  #ask(query: Bound, what: "all" | "get"): unknown {
+    try {
+      return this.#prepare(query)[what](...(query.values as SQLInputValue[]));
+    } catch (error) {
+      throw faultOf(error as SqliteError);
+    }
   }
 
   #prepare({ text }: Bound): StatementSync {
@@ -185,27 +194,67 @@ class SqliteDatabase implements Database {
     return statement;
   }
 
-  /** Hands a write over, under a number of its own, and waits for what comes of it. */
-  async #write(post: (id: number) => void): Promise<readonly WriteOutcome[]> {
-    this.#mustBeOpen();
-    if (this.#waiting.size >= MAX_WAITING_WRITES) {
-      throw new DatabaseFault("busy", `${MAX_WAITING_WRITES} writes are waiting for the disk`);
-    }
-    const id = ++this.#lastId;
-    post(id);
-    const { promise, resolve, reject } = Promise.withResolvers<readonly WriteOutcome[]>();
-    if (this.#waiting.size === 0) this.#writer.ref();
-    this.#waiting.set(id, { resolve, reject });
-    return promise;
+  /** Has a write asked for, under a number of its own, and waits for what comes of it. */
+  #wait(steps: readonly Bound[], ask: (id: number) => void): Promise<StepResult[]> {
+    return new Promise((resolve, reject) => {
+      this.#mustBeOpen();
+      if (this.#waiting.size >= MAX_WAITING_WRITES) {
+        throw new DatabaseFault("busy", `${MAX_WAITING_WRITES} writes are waiting for the disk`);
+      }
+      const id = ++this.#lastId;
+      ask(id);
+      if (this.#waiting.size === 0) this.#writer.ref();
+      this.#waiting.set(id, { steps, resolve, reject });
+      this.#sendSoon();
+    });
   }
 
-  #settle(reply: WriteReply): void {
-    const waiting = this.#waiting.get(reply.id)!;
-    this.#waiting.delete(reply.id);
+  /**
+   * Writes are gathered until all that happens now has happened, so that they share a commit; but no longer than
+   * a commit takes: then it is better that the writer begins with these while the next are made.
+   */
+  #sendSoon(): void {
+    if (this.#sending === null) {
+      this.#gatheringSince = performance.now();
+      this.#sending = setImmediate(() => this.#send());
+    } else if (performance.now() - this.#gatheringSince > this.#commitMs) this.#send();
+  }
+
+  #send(): void {
+    if (this.#sending !== null) clearImmediate(this.#sending);
+    this.#sending = null;
+    if (this.#requests.size > 0) this.#post(this.#requests.take());
+  }
+
+  #post(message: WriteMessage): void {
+    this.#writer.postMessage(message, [message.bytes.buffer as ArrayBuffer]);
+  }
+
+  #settle({ ids, ends, outcomes, refused, commitMs }: WriteReply): void {
+    this.#commitMs = commitMs;
+    let at = 0;
+    ids.forEach((id, i) => {
+      const { steps, resolve, reject } = this.#settled(id);
+      const start = at;
+      at = ends[i]!;
+      try {
+        resolve(steps.map((step, n) => resultOf(step, outcomes[start + n]!)));
+      } catch (error) {
+        reject(error); // A row that is not as declared is the trouble of who asked for it alone.
+      }
+    });
+    for (const one of refused) {
+      this.#settled(one.id).reject(
+        "guard" in one ? guardFault(...one.guard) : faultOf(one.failure),
+      );
+    }
+  }
+
+  #settled(id: number): Waiting {
+    const waiting = this.#waiting.get(id)!;
+    this.#waiting.delete(id);
     if (this.#waiting.size === 0) this.#writer.unref();
-    if ("guard" in reply) waiting.reject(guardFault(...reply.guard));
-    else if ("failure" in reply) waiting.reject(faultOf(reply.failure));
-    else waiting.resolve(reply.outcomes);
+    return waiting;
   }
 
   #failAll(cause: unknown): void {
@@ -223,7 +272,13 @@ function resultOf({ decode }: Bound, outcome: WriteOutcome): StepResult {
     : { changes: outcome.length, rows: outcome.map(decode) };
 }
 
-function faultOf({ message, errcode }: { message: string; errcode: number }): DatabaseFault {
+/** What SQLite throws, or what the writer tells of it. */
+interface SqliteError {
+  readonly message: string;
+  readonly errcode?: number;
+}
+
+function faultOf({ message, errcode = 0 }: SqliteError): DatabaseFault {
   if (UNIQUE_CODES.has(errcode)) return new DatabaseFault("unique", message);
   if (errcode === REFERENCE_CODE) return new DatabaseFault("reference", message);
   if (errcode === FULL_CODE) return new DatabaseFault("full", message);

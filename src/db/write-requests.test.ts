@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytes, integer, text } from "./columns.ts";
 import { mustChangeOne, statement } from "./statement.ts";
-import { WriteRequests } from "./write-requests.ts";
+import { placeBytes, WriteRequests } from "./write-requests.ts";
 
 const add = statement({
   sql: "INSERT INTO things (name, body) VALUES (:name, :body)",
@@ -10,50 +10,78 @@ const add = statement({
 });
 const count = statement({ sql: "UPDATE counts SET n = :n", takes: { n: integer } });
 
-test("a statement is told once, and goes by its number from then on", () => {
+test("writes that are asked for together go in one message, in their order", () => {
   const requests = new WriteRequests();
-  const first = requests.whole(1, [mustChangeOne(count({ n: 5 })), count({ n: 6 })]);
-  assert.deepEqual(
-    first.news.map(({ number, takes }) => [number, takes]),
-    [[0, 1]],
-  );
-  assert.deepEqual(first.steps, [0, 1, 5, 0, null, 6]);
-  const second = requests.whole(2, [count({ n: 7 })]);
-  assert.deepEqual([second.news, second.steps], [[], [0, null, 7]]);
+  requests.add(1, [count({ n: 5 }), count({ n: 6 })]);
+  requests.add(2, [mustChangeOne(count({ n: 7 }))]);
+  assert.deepEqual([...requests.addAll(3, [count({ n: 8 })])], []);
+  assert.equal(requests.size, 3);
+  const { ids, ends, steps } = requests.take();
+  assert.deepEqual({ ids, ends }, { ids: [1, 2, 3], ends: [6, 9, 12] });
+  assert.deepEqual(steps, [0, null, 5, 0, null, 6, 0, 1, 7, 0, null, 8]);
+  assert.equal(requests.size, 0);
 });
 
-test("a statement whose message was never made is told by the next", () => {
+test("a statement is told once, and goes by its number from then on", () => {
+  const requests = new WriteRequests();
+  requests.add(1, [count({ n: 5 }), count({ n: 6 })]);
+  assert.deepEqual(
+    requests.take().news.map(({ sql, takes }) => [sql, takes]),
+    [["UPDATE counts SET n = ?1", 1]],
+  );
+  requests.add(2, [count({ n: 7 })]);
+  assert.deepEqual(requests.take().news, []);
+});
+
+test("steps that cannot be made leave nothing in the next message but their statements", () => {
   const requests = new WriteRequests();
   function* broken() {
     yield count({ n: 1 });
     throw new Error("no more steps");
   }
-  assert.throws(() => requests.whole(1, broken()), /no more steps/);
-  assert.equal(requests.whole(2, [count({ n: 2 })]).news.length, 1);
+  assert.throws(() => [...requests.addAll(1, broken())], /no more steps/);
+  assert.equal(requests.size, 0);
+  requests.add(2, [count({ n: 2 })]);
+  const { news, ids, steps } = requests.take();
+  assert.deepEqual([news.length, ids, steps], [1, [2], [0, null, 2]]);
 });
 
-test("bytes from a shared buffer travel without the rest of it", () => {
+test("bytes travel in one buffer without the rest of their own, and find their places again", () => {
   const pool = new Uint8Array(65_536).fill(7);
-  const bodies = [pool.subarray(0, 16), pool.subarray(100, 400), new Uint8Array(8).fill(9)];
-  const steps = bodies.map((body, i) => add({ name: `n${i}`, body }));
-  const sent = new WriteRequests().whole(1, steps).steps.filter((one) => one instanceof Uint8Array);
-  assert.deepEqual(sent, bodies);
-  assert.equal(new Set(sent.map(({ buffer }) => buffer)).size, 2);
-  assert.equal(sent[0]!.buffer.byteLength, 316);
+  const bodies = [pool.subarray(0, 16), new Uint8Array(0), new Uint8Array(8).fill(9)];
+  const requests = new WriteRequests();
+  bodies.forEach((body, i) => requests.add(i, [add({ name: `n${i}`, body })]));
+  const message = requests.take();
+  assert.equal(message.bytes.buffer.byteLength, 24);
+  assert.deepEqual(
+    message.steps.filter((one) => one instanceof Uint8Array),
+    [],
+  );
+  placeBytes(message.steps, message);
+  assert.deepEqual(
+    message.steps,
+    bodies.flatMap((body, i) => [0, null, `n${i}`, body]),
+  );
 });
 
-test("very many steps go in several messages, of which the last is known", () => {
+test("very many steps go in several messages behind what waits, of which the last is known", () => {
   const steps = Array.from({ length: 20_000 }, (_, n) => count({ n }));
-  const parts = [...new WriteRequests().parts(3, steps)];
+  const requests = new WriteRequests();
+  requests.add(2, [count({ n: 1 })]);
+  const [before, ...parts] = [...requests.addAll(3, steps)];
+  assert.deepEqual([before?.part, before?.ids], ["all", [2]]);
   assert.deepEqual(
-    parts.map(({ part }) => part),
-    ["more follow", "more follow", "more follow", "last"],
+    parts.map(({ part, ids }) => [part, ...ids]),
+    [
+      ["more follow", 3],
+      ["more follow", 3],
+      ["more follow", 3],
+      ["last", 3],
+    ],
   );
   const values = parts.flatMap((part) => part.steps).filter((_, i) => i % 3 === 2);
   assert.deepEqual(
     values,
     steps.map((_, n) => n),
   );
-  const [only] = new WriteRequests().parts(4, steps.slice(0, 3));
-  assert.equal(only?.part, "all");
 });

@@ -1,5 +1,8 @@
-/** Writes as messages to the writer's thread: flat, and without the SQL that it knows already. */
-import type { NewStatement, WriteRequest } from "./sqlite-writer.ts";
+/**
+ * Writes as messages to the writer's thread. Those asked for together go in one, flat and without the SQL that
+ * the thread knows already: a message each, with an object for every value, took ten times as long.
+ */
+import type { NewStatement, WriteMessage } from "./sqlite-writer.ts";
 import type { Bound, SqlValue, StatementText } from "./statement.ts";
 
 /** Values of a part: some milliseconds' work, so that the writer begins while the next is made. */
@@ -9,29 +12,62 @@ export class WriteRequests {
   readonly #numbers = new Map<StatementText, number>();
   /** What the next message must tell; it stays here when making the steps of one fails. */
   #news: NewStatement[] = [];
+  #ids: number[] = [];
+  #ends: number[] = [];
+  #steps: SqlValue[] = [];
 
-  /** In one message, whose reply tells what came of each step. */
-  whole(id: number, steps: Iterable<Bound>): WriteRequest {
-    const flat: SqlValue[] = [];
-    for (const step of steps) this.#add(flat, step);
-    return this.#request(id, "all", flat);
+  /** How many writes wait for the next message. */
+  get size(): number {
+    return this.#ids.length;
   }
 
-  /** In one message or several; only the last one's reply tells how it went. */
-  *parts(id: number, steps: Iterable<Bound>): Generator<WriteRequest, void> {
+  /** Adds a write to the next message, whose reply tells what came of each step. */
+  add(id: number, steps: readonly Bound[]): void {
+    for (const step of steps) this.#push(this.#steps, step);
+    this.#close(id);
+  }
+
+  /**
+   * The same for any number of steps. Very many go in several messages of their own, which are given, behind
+   * those that wait; then only the last one's reply tells how it went.
+   */
+  *addAll(id: number, steps: Iterable<Bound>): Generator<WriteMessage, void> {
     let flat: SqlValue[] = [];
-    let part: WriteRequest["part"] = "all";
+    let isLong = false;
     for (const step of steps) {
       if (flat.length >= PART_VALUES) {
-        yield this.#request(id, "more follow", flat);
-        [flat, part] = [[], "last"];
+        if (!isLong && this.size > 0) yield this.take();
+        yield this.#message("more follow", [id], [flat.length], flat);
+        [flat, isLong] = [[], true];
       }
-      this.#add(flat, step);
+      this.#push(flat, step);
     }
-    yield this.#request(id, part, flat);
+    if (isLong) {
+      yield this.#message("last", [id], [flat.length], flat);
+    } else {
+      for (const value of flat) this.#steps.push(value);
+      this.#close(id);
+    }
   }
 
-  #add(flat: SqlValue[], { text, values, mustChange }: Bound): void {
+  /** The message with all writes that wait. */
+  take(): WriteMessage {
+    const message = this.#message("all", this.#ids, this.#ends, this.#steps);
+    [this.#ids, this.#ends, this.#steps] = [[], [], []];
+    return message;
+  }
+
+  /** Ends a long write of which some messages were given, and no more can be made. */
+  giveUp(id: number): WriteMessage {
+    return this.#message("never mind", [id], [0], []);
+  }
+
+  #close(id: number): void {
+    this.#ids.push(id);
+    this.#ends.push(this.#steps.length);
+  }
+
+  #push(flat: SqlValue[], { text, values, mustChange }: Bound): void {
     flat.push(this.#numbers.get(text) ?? this.#number(text, values.length), mustChange);
     for (const value of values) flat.push(value);
   }
@@ -39,37 +75,44 @@ export class WriteRequests {
   #number(text: StatementText, takes: number): number {
     const number = this.#numbers.size;
     this.#numbers.set(text, number);
-    this.#news.push({ number, sql: text.sqlite, takes, returnsRows: text.returnsRows });
+    this.#news.push({ sql: text.sqlite, takes, returnsRows: text.returnsRows });
     return number;
   }
 
-  #request(id: number, part: WriteRequest["part"], steps: SqlValue[]): WriteRequest {
-    gatherViews(steps);
+  #message(part: WriteMessage["part"], ids: number[], ends: number[], steps: SqlValue[]) {
     const news = this.#news;
     this.#news = [];
-    return { id, part, news, steps };
+    return { part, news, ids, ends, steps, ...gatherBytes(steps) };
   }
 }
 
 /**
- * Brings bytes that lie in larger buffers into one of their own. Node takes small ones from a pool, and a
- * message carries the whole buffer of each view.
+ * Takes bytes out of the values into one buffer, which the message hands over instead of copying. Each view of
+ * its own would cost more than all other values of its write.
  */
-function gatherViews(values: SqlValue[]): void {
+function gatherBytes(values: SqlValue[]): Pick<WriteMessage, "bytes" | "views"> {
+  const views: number[] = [];
   let size = 0;
-  for (const value of values) if (isView(value)) size += value.length;
-  if (size === 0) return;
-  const bytes = new Uint8Array(size);
-  let at = 0;
   for (let i = 0; i < values.length; i++) {
     const value = values[i]!;
-    if (!isView(value)) continue;
-    bytes.set(value, at);
-    values[i] = bytes.subarray(at, (at += value.length));
+    // Most values are text or numbers, and told from bytes by their kind alone.
+    if (typeof value === "object" && value !== null) views.push(i, (size += value.length));
   }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (let i = 0; i < views.length; i += 2) {
+    const index = views[i]!;
+    bytes.set(values[index] as Uint8Array, at);
+    values[index] = null;
+    at = views[i + 1]!;
+  }
+  return { bytes, views };
 }
 
-function isView(value: SqlValue): value is Uint8Array {
-  // Most values are text or numbers, and told from bytes by their kind alone.
-  return typeof value === "object" && value !== null && value.length < value.buffer.byteLength;
+/** Puts the bytes back where they were. */
+export function placeBytes(values: SqlValue[], { bytes, views }: ReturnType<typeof gatherBytes>) {
+  let at = 0;
+  for (let i = 0; i < views.length; i += 2) {
+    values[views[i]!] = bytes.subarray(at, (at = views[i + 1]!));
+  }
 }

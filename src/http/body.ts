@@ -15,7 +15,10 @@ export class BodyCutShort extends Error {
   override readonly name = "BodyCutShort";
 }
 
-export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+export async function readBody(
+  request: IncomingMessage,
+  limit: number,
+): Promise<Buffer<ArrayBuffer>> {
   if (request.destroyed) throw new BodyCutShort("The request broke off"); // Its events are over.
   const declared = Number(request.headers["content-length"] ?? 0);
   if (declared > limit) {
@@ -23,14 +26,14 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
     throw new BodyTooLarge(limit);
   }
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const chunks: Buffer<ArrayBuffer>[] = [];
     let size = 0;
     const stop = (error: Error) => {
       request.off("data", take).resume(); // What is left flows on and is dropped.
       chunks.length = 0;
       reject(error);
     };
-    const take = (chunk: Buffer) => {
+    const take = (chunk: Buffer<ArrayBuffer>) => {
       size += chunk.length;
       if (size > limit) stop(new BodyTooLarge(limit));
       else chunks.push(chunk);

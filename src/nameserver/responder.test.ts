@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import dnsPacket, { type DecodedPacket } from "dns-packet";
+import { assertQuick, msOf } from "../../test/support/patience.ts";
 import { serveZones, type ServedZones, zoneNamed } from "../../test/support/served-zones.ts";
 import { TRANSPORT } from "./client.ts";
 
@@ -97,7 +98,7 @@ test("a DS question is the parent zone's, whether it delegates the name or not",
   assert.deepEqual([authorities?.[0]?.name, rcode], ["z.test", "NXDOMAIN"]);
 });
 
-test("a message full of pointers costs no more than its octets", () => {
+test("a message full of pointers costs no more than its octets", async () => {
   const message = new Uint8Array(65_000);
   message.set(query("www.z.test", "A"));
   let at = query("www.z.test", "A").length;
@@ -114,10 +115,7 @@ test("a message full of pointers costs no more than its octets", () => {
     put(0xc0 | (last >> 8), last & 0xff, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0);
   message.set([count >> 8, count & 0xff], 10);
   const served = serveZones({ "z.test": "www A 192.0.2.1\n" });
-  served.ask(message, tcp);
-  const start = performance.now();
-  served.ask(message, tcp);
-  assert.ok(performance.now() - start < 50);
+  await assertQuick(50, () => msOf(() => served.ask(message, tcp)));
 });
 
 test("a signed query that cannot be read is malformed, and one with an unknown key is told so", () => {

@@ -10,10 +10,10 @@ export function closing(body: Body, close: () => Promise<void>): AsyncIterableIt
     [Symbol.asyncIterator]() {
       return this;
     },
-    async next() {
+    async next(...room: [] | [unknown]) {
       let step: IteratorResult<Uint8Array>;
       try {
-        step = await octets.next();
+        step = await octets.next(...room);
       } catch (error) {
         await end();
         throw error;

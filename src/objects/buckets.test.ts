@@ -93,6 +93,24 @@ onBothEngines("buckets", (db) => {
     await assert.rejects(store.editBucket("absent", right), is("no-such-bucket"));
   });
 
+  test("what was seen of a bucket is not shown again when it has changed or gone", async () => {
+    const store = open();
+    await assert.rejects(store.bucket("seen"), is("no-such-bucket"));
+    const first = await store.createBucket(ACCOUNT, "seen");
+    assert.deepEqual(await store.bucket("seen"), first);
+    const ask = () => store.bucket("seen").catch(() => null);
+    const [then] = await Promise.all([
+      store.editBucket("seen", { storageClass: "InfrequentAccess" }),
+      ...Array.from({ length: 10 }, ask),
+    ]);
+    assert.deepEqual(await store.bucket("seen"), then);
+    await Promise.all([store.deleteBucket("seen"), ...Array.from({ length: 10 }, ask)]);
+    assert.equal(await ask(), null);
+    const again = await store.createBucket(ACCOUNT, "seen");
+    assert.deepEqual(await store.bucket("seen"), again);
+    assert.notEqual(again.number, first.number);
+  });
+
   test("only an empty bucket is deleted; its uploads end with it", async () => {
     const store = open();
     const bucket = await store.createBucket(ACCOUNT, "removed");

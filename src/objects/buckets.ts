@@ -20,6 +20,9 @@ import { removeAll } from "./upload-rows.ts";
 /** How often a removal starts again that met something new in the bucket. */
 const MAX_ATTEMPTS = 10;
 
+/** Buckets kept at hand: some hundred octets each. */
+const MAX_KNOWN = 1_000;
+
 const BUCKET_NAME = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
 
 const bucket = {
@@ -88,6 +91,9 @@ export class Buckets {
   readonly #mostBuckets: number;
   readonly #now: () => number;
 
+  /** By name, as they were read last; none from before the last change. */
+  readonly #known = new Map<string, Promise<Bucket>>();
+
   constructor({ db, garbage, mostBuckets, now }: BucketsOptions) {
     this.#db = db;
     this.#garbage = garbage;
@@ -121,7 +127,20 @@ export class Buckets {
     });
   }
 
-  async get(name: string): Promise<Bucket> {
+  /** Everything asked of a store begins with this, so what only this process can change is not read again. */
+  get(name: string): Promise<Bucket> {
+    if (this.#db.shared) return this.#read(name);
+    let known = this.#known.get(name);
+    if (known === undefined) {
+      known = this.#read(name);
+      if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+      this.#known.set(name, known);
+      known.catch(() => this.#known.delete(name));
+    }
+    return known;
+  }
+
+  async #read(name: string): Promise<Bucket> {
     const found = await this.#db.first(bucketByName({ name }));
     if (found === null) throw noSuchBucket(name);
     return found;
@@ -137,7 +156,9 @@ export class Buckets {
 
   async setStorageClass(name: string, storageClass: StorageClass): Promise<Bucket> {
     checkStorageClass(storageClass);
-    const [{ rows }] = await this.#db.write(setStorageClass({ name, storageClass }));
+    const [{ rows }] = await this.#db
+      .write(setStorageClass({ name, storageClass }))
+      .finally(() => this.#known.delete(name));
     if (rows[0] === undefined) throw noSuchBucket(name);
     return rows[0];
   }
@@ -150,7 +171,8 @@ export class Buckets {
       if (!isEmpty || attempt > MAX_ATTEMPTS) throw notEmpty(name);
       try {
         const steps = [...removeAll(number, this.#now()), mustChangeOne(removeBucket({ number }))];
-        return this.#garbage.made(await this.#db.write(...steps));
+        const removed = this.#db.write(...steps).finally(() => this.#known.delete(name));
+        return this.#garbage.made(await removed);
       } catch (error) {
         // An object or an upload came meanwhile, whose row needs the bucket's; or the bucket has gone.
         const isDisturbed = isDatabaseFault(error, "reference") || isDatabaseFault(error, "guard");

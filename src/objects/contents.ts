@@ -3,7 +3,8 @@ import { type Database, isDatabaseFault } from "#db";
 import { randomId } from "#kit/random.ts";
 import type { BlobDriver } from "./driver.ts";
 import { ObjectFault } from "./fault.ts";
-import { type Digests, Hashing, hashWhole } from "./hashing.ts";
+import type { HashThread } from "./hash-thread.ts";
+import { type Digests, type Hashing, hashHere, hashOnThread, hashWhole } from "./hashing.ts";
 import type { Holds } from "./holds.ts";
 import type { ObjectLimits } from "./limits.ts";
 import type { Body, BodyOptions, Checksums } from "./model.ts";
@@ -19,13 +20,19 @@ export interface Content {
   readonly blob: string | null;
 }
 
+type Commit<T> = (content: Content) => Promise<T>;
+
 /** Hashing so much takes half a millisecond; then others get their turn. */
 const SLICE_OCTETS = 256 * 1024;
+
+/** Bodies that may have more than this are hashed on a thread of their own. */
+const HASHED_HERE = 512 * 1024;
 
 export interface ContentsOptions {
   readonly db: Database;
   readonly blobs: BlobDriver;
   readonly holds: Holds;
+  readonly hashThread: HashThread;
   readonly limits: ObjectLimits;
 }
 
@@ -33,12 +40,14 @@ export class Contents {
   readonly #db: Database;
   readonly #blobs: BlobDriver;
   readonly #holds: Holds;
+  readonly #hashThread: HashThread;
   readonly #limits: ObjectLimits;
 
-  constructor({ db, blobs, holds, limits }: ContentsOptions) {
+  constructor({ db, blobs, holds, hashThread, limits }: ContentsOptions) {
     this.#db = db;
     this.#blobs = blobs;
     this.#holds = holds;
+    this.#hashThread = hashThread;
     this.#limits = limits;
   }
 
@@ -46,21 +55,25 @@ export class Contents {
    * Takes the body in and has it committed. When the commit gives null or cannot have happened, nothing is
    * left behind.
    */
-  async store<T>(
-    body: Body | Uint8Array,
-    options: BodyOptions,
-    commit: (content: Content) => Promise<T>,
-  ): Promise<T> {
+  store<T>(body: Body | Uint8Array, options: BodyOptions, commit: Commit<T>): Promise<T> {
+    return body instanceof Uint8Array && body.length <= this.#limits.inlineOctets
+      ? commit(inline(body, options))
+      : this.#read(body, options, commit);
+  }
+
+  async #read<T>(body: Body | Uint8Array, options: BodyOptions, commit: Commit<T>): Promise<T> {
     const { bodyOctets, inlineOctets } = this.#limits;
-    if (body instanceof Uint8Array && body.length <= inlineOctets) {
-      return commit(inline(body, options));
-    }
     const source = new Source(body, options.size, bodyOctets);
     const head = await source.readPast(inlineOctets);
     if (source.isOver) return commit(inline(Buffer.concat(head), options));
     const blob = randomId();
     using _ = this.#holds.writing(blob);
-    const digests = await this.#keep(blob, head, source, new Hashing(options.checksum));
+    const size = body instanceof Uint8Array ? body.length : (options.size ?? Infinity);
+    const hashing =
+      size <= HASHED_HERE
+        ? hashHere(options.checksum)
+        : hashOnThread(this.#hashThread, options.checksum);
+    const digests = await this.#keep(blob, head, source, hashing);
     let result: T | null = null;
     try {
       result = await commit({ ...digests, size: source.size, body: null, blob });
@@ -79,11 +92,12 @@ export class Contents {
       for (let next = await source.next(); next !== null; next = await source.next()) {
         yield* hashed(next, hashing);
       }
-      digests = source.check(() => hashing.finish());
+      digests = await source.check(() => hashing.finish());
     }
     try {
       await this.#blobs.put(blob, passing());
     } catch (error) {
+      if (digests === null) hashing.leave();
       await source.leave();
       if (source.failure !== null) throw source.failure.error;
       if (error instanceof ObjectFault) throw error;
@@ -116,10 +130,10 @@ function orNull(checksums: Checksums): Checksums | null {
   return Object.keys(checksums).length === 0 ? null : checksums;
 }
 
-function* hashed(octets: Uint8Array, hashing: Hashing): Generator<Uint8Array> {
+async function* hashed(octets: Uint8Array, hashing: Hashing): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < octets.length; at += SLICE_OCTETS) {
     const slice = octets.subarray(at, at + SLICE_OCTETS);
-    hashing.update(slice);
+    await hashing.update(slice);
     yield slice;
   }
 }
@@ -176,9 +190,9 @@ class Source {
   }
 
   /** A body that is not what was announced is a body that fails: whoever reads it drops what it has. */
-  check<T>(work: () => T): T {
+  async check<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return work();
+      return await work();
     } catch (error) {
       this.failure = { error };
       throw error;

@@ -52,6 +52,12 @@ export class Garbage {
     if (this.onMade !== null && results.some(({ rows }) => rows.length > 0)) this.onMade();
   }
 
+  /** The same for a put: its last step changes as many rows as it makes garbage. */
+  madeByPut(results: readonly StepResult[]): void {
+    if (this.onMade !== null && results.at(-1)!.changes > 0) this.onMade();
+    else this.made(results);
+  }
+
   /** Deletes what can be deleted now and tells how many blobs that were. Goes on while `mayGoOn`. */
   async collect(mayGoOn: () => Promise<boolean>): Promise<number> {
     const before = this.#now() - (this.#db.shared ? GRACE_MS : 0);

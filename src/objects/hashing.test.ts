@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { test } from "node:test";
-import { etagOfParts, Hashing, hashWhole } from "./hashing.ts";
+import { after, test } from "node:test";
+import { HashThread } from "./hash-thread.ts";
+import { etagOfParts, type Hashing, hashHere, hashOnThread, hashWhole } from "./hashing.ts";
 import type { Algorithm } from "./model.ts";
 import { is } from "./store.contract.ts";
 
@@ -9,22 +10,32 @@ const ALGORITHMS: readonly Algorithm[] = ["md5", "sha1", "sha256", "sha384", "sh
 const octets = randomBytes(1000);
 const digest = (algorithm: string) => createHash(algorithm).update(octets).digest("hex");
 
+const thread = new HashThread();
+after(() => thread[Symbol.asyncDispose]());
+
 for (const algorithm of ALGORITHMS) {
-  test(`${algorithm} is checked and given beside MD5, of a whole as of pieces`, () => {
+  const begin = (value: string) => [
+    hashHere({ algorithm, value }),
+    hashOnThread(thread, { algorithm, value }),
+  ];
+  const whole = async (hashing: Hashing) => {
+    for (let at = 0; at < octets.length; at += 77)
+      await hashing.update(octets.subarray(at, at + 77));
+    return hashing.finish();
+  };
+
+  test(`${algorithm} is checked and given beside MD5, of a whole as of pieces`, async () => {
     const wanted = { md5: digest("md5"), [algorithm]: digest(algorithm) };
-    const expected = { algorithm, value: digest(algorithm).toUpperCase() };
-    const hashing = new Hashing(expected);
-    for (let at = 0; at < octets.length; at += 77) hashing.update(octets.subarray(at, at + 77));
-    assert.deepEqual(hashing.finish(), wanted);
-    assert.deepEqual(hashWhole(octets, expected), wanted);
+    const value = digest(algorithm).toUpperCase();
+    for (const hashing of begin(value)) assert.deepEqual(await whole(hashing), wanted);
+    assert.deepEqual(hashWhole(octets, { algorithm, value }), wanted);
   });
 
-  test(`a ${algorithm} that differs is told with both values`, () => {
-    const expected = { algorithm, value: "ab" };
-    const hashing = new Hashing(expected);
-    hashing.update(octets);
-    for (const attempt of [() => hashing.finish(), () => hashWhole(octets, expected)]) {
-      assert.throws(attempt, (error: Error) => {
+  test(`a ${algorithm} that differs is told with both values`, async () => {
+    const [here, there] = begin("ab").map((hashing) => () => whole(hashing));
+    const atOnce = async () => hashWhole(octets, { algorithm, value: "ab" });
+    for (const attempt of [here!, there!, atOnce]) {
+      await assert.rejects(attempt, (error: Error) => {
         assert.ok(is("bad-digest")(error));
         const name = algorithm.toUpperCase().replace("SHA", "SHA-");
         assert.equal(

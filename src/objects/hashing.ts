@@ -1,6 +1,7 @@
 /** The hashes of a body, computed as it passes: MD5, which is the etag, and another one when asked. */
-import { createHash, type Hash, hash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { ObjectFault } from "./fault.ts";
+import type { HashThread } from "./hash-thread.ts";
 import type { Algorithm, BodyOptions, Checksums } from "./model.ts";
 
 export type ExpectedChecksum = NonNullable<BodyOptions["checksum"]>;
@@ -16,30 +17,46 @@ const NAMES = {
 /** Each as lower-case hex; MD5 always. */
 export type Digests = Checksums & { readonly md5: string };
 
-export class Hashing {
-  readonly #md5 = createHash("md5");
-  readonly #expected: ExpectedChecksum | undefined;
-  readonly #other: Hash | null;
-
-  constructor(expected: ExpectedChecksum | undefined) {
-    this.#expected = expected;
-    this.#other =
-      expected === undefined || expected.algorithm === "md5"
-        ? null
-        : createHash(expected.algorithm);
-  }
-
-  update(octets: Uint8Array): void {
-    this.#md5.update(octets);
-    this.#other?.update(octets);
-  }
-
+/** The digests of a body that is not all there yet. */
+export interface Hashing {
+  /** The octets must not change until it resolves, if it is a promise. */
+  update(octets: Uint8Array): Promise<void> | void;
   /** Throws unless they add up to what was expected. */
-  finish(): Digests {
-    return compared(this.#expected, (algorithm) =>
-      (algorithm === "md5" ? this.#md5 : this.#other!).digest("hex"),
-    );
-  }
+  finish(): Promise<Digests>;
+  /** Instead of `finish`, when the body comes to nothing. */
+  leave(): void;
+}
+
+/** On this thread: for so few octets that telling another would take as long. */
+export function hashHere(expected: ExpectedChecksum | undefined): Hashing {
+  const hashes = algorithmsOf(expected).map((algorithm) => createHash(algorithm));
+  return {
+    update: (octets) => hashes.forEach((one) => one.update(octets)),
+    finish: async () =>
+      comparedAll(
+        expected,
+        hashes.map((one) => one.digest("hex")),
+      ),
+    leave: () => {},
+  };
+}
+
+export function hashOnThread(thread: HashThread, expected: ExpectedChecksum | undefined): Hashing {
+  const body = thread.begin(algorithmsOf(expected));
+  return {
+    update: (octets) => body.update(octets),
+    finish: async () => comparedAll(expected, await body.finish()),
+    leave: () => body.leave(),
+  };
+}
+
+/** MD5 first. */
+function algorithmsOf(expected: ExpectedChecksum | undefined): readonly Algorithm[] {
+  return [...new Set<Algorithm>(["md5", expected?.algorithm ?? "md5"])];
+}
+
+function comparedAll(expected: ExpectedChecksum | undefined, digests: readonly string[]): Digests {
+  return compared(expected, (algorithm) => digests[algorithm === "md5" ? 0 : 1]!);
 }
 
 /** The same for octets that are all there: half the cost where they are few. */

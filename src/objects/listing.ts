@@ -2,7 +2,18 @@
  * Lists: stretches of the keys in their order. With a delimiter the walk jumps over each group to the
  * first key behind it, so a page costs what it shows, however many keys lie in its groups.
  */
-import { bytes, type Database, integer, json, maybe, type RowOf, statement, text, time } from "#db";
+import {
+  bytes,
+  type Column,
+  type Database,
+  integer,
+  json,
+  maybe,
+  type RowOf,
+  statement,
+  text,
+  time,
+} from "#db";
 import { cursorAt, placeOf } from "./cursor.ts";
 import { ObjectFault } from "./fault.ts";
 import { behind, behindPrefix, checkText, later } from "./keys.ts";
@@ -24,7 +35,7 @@ export async function list(db: Database, bucket: Bucket, options: ListOptions): 
     entries: limit + 1,
     metadata: metadata ? 1 : 0,
   };
-  if (delimiter === "") return pageOf(await db.all(stretch(asked)), limit, () => -1);
+  if (delimiter === "") return pageOf(await db.all(stretches[db.engine](asked)), limit, () => -1);
   checkText(delimiter);
   const walked = await db.all(
     walks[db.engine]({
@@ -36,6 +47,7 @@ export async function list(db: Database, bucket: Bucket, options: ListOptions): 
       nul: Uint8Array.of(0),
     }),
   );
+  walked.sort((one, other) => one.n - other.n);
   return pageOf(walked, limit, (key) => {
     const at = key.indexOf(delimiter, prefix.length);
     return at === -1 ? -1 : at + delimiter.length;
@@ -53,11 +65,51 @@ function stretchOf({ prefix = "", startAfter = "", cursor = "" }: ListOptions) {
   return { start, end: behindPrefix(begin) };
 }
 
+/** The engines' own words. */
+interface Dialect {
+  readonly bytes: string;
+  /** A key, as the driver gives it at the least cost. */
+  readonly shown: (key: string) => string;
+  /** That a key of the bucket lies from one place to another, in words that every plan follows in order. */
+  readonly within: (from: string, to: string) => string;
+  /** The object of each row, if there is one; found by its key, one by one. */
+  readonly leftJoin: (condition: string) => string;
+  /** From 1; 0 when it is not there. */
+  readonly position: (needle: string, hay: string) => string;
+}
+
+const dialects: Record<Database["engine"], Dialect> = {
+  sqlite: {
+    bytes: "BLOB",
+    // A text takes half as long as octets that become one.
+    shown: (key) => `CAST(${key} AS TEXT)`,
+    within: (from, to) => `bucket = :bucket AND key >= ${from} AND key < ${to}`,
+    leftJoin: (condition) => `LEFT JOIN objects ON ${condition}`,
+    // Of the empty key SQLite's substr makes NULL.
+    position: (needle, hay) => `coalesce(instr(${hay}, ${needle}), 0)`,
+  },
+  postgres: {
+    bytes: "BYTEA",
+    shown: (key) => key, // Its text has no NUL.
+    // With the bucket apart, a planner that has not heard of its keys takes them for few: it reads all and sorts.
+    within: (from, to) =>
+      `(bucket, key) >= (:bucket, ${from}) AND (bucket, key) < (:bucket, ${to})`,
+    // For the same reason: it would read the bucket into a hash table.
+    leftJoin: (condition) =>
+      `LEFT JOIN LATERAL (SELECT * FROM objects WHERE ${condition} LIMIT 1) object ON TRUE`,
+    position: (needle, hay) => `position(${needle} IN ${hay})`,
+  },
+};
+
+const shownKey: Column<string> = {
+  ...key,
+  decode: (value) => (typeof value === "string" ? value : key.decode(value)),
+};
 const INFO = `version, size, etag, uploaded_at, storage_class, checksums,
   CASE WHEN :metadata = 1 THEN metadata END`;
 const takes = { bucket: integer, start: bytes, end: bytes, entries: integer, metadata: integer };
 const gives = {
-  key,
+  key: shownKey,
   version: text,
   size: integer,
   etag: text,
@@ -68,13 +120,15 @@ const gives = {
   metadata: maybe(text),
 };
 
-const stretch = statement({
-  sql: `SELECT key, ${INFO} FROM objects
-        WHERE bucket = :bucket AND key >= :start AND key < :end ORDER BY key LIMIT :entries`,
-  takes,
-  gives,
-});
-type Row = RowOf<typeof stretch>;
+const stretches = eachOf(({ shown, within }) =>
+  statement({
+    sql: `SELECT ${shown("key")}, ${INFO} FROM objects
+          WHERE ${within(":start", ":end")} ORDER BY bucket, key LIMIT :entries`,
+    takes,
+    gives,
+  }),
+);
+type Row = RowOf<(typeof stretches)["sqlite"]>;
 
 /** Of a group only a key that lies in it. */
 type WalkedRow = Row | RowOf<(typeof walks)["sqlite"]>;
@@ -83,24 +137,26 @@ type WalkedRow = Row | RowOf<(typeof walks)["sqlite"]>;
  * From each key that was found to the first one behind it, or behind its group. All in one statement: it
  * sees one moment, and travels to the database once.
  */
-function walk(bytesType: string, positionOf: (needle: string, hay: string) => string) {
+const walks = eachOf((dialect) => {
   const first = (from: string) =>
-    `(SELECT key FROM objects WHERE bucket = :bucket AND key >= ${from} AND key < :end
-      ORDER BY key LIMIT 1)`;
-  const position = positionOf(":delimiter", "substr(found, :from)");
-  const next = `CASE ${position} WHEN 0 THEN CAST(found || :nul AS ${bytesType})
-    ELSE CAST(substr(found, 1, :from + ${position} - 2) || :pastDelimiter AS ${bytesType}) END`;
+    `(SELECT key FROM objects WHERE ${dialect.within(from, ":end")}
+      ORDER BY bucket, key LIMIT 1)`;
+  const position = dialect.position(":delimiter", "substr(found, :from)");
+  const next = `CASE ${position} WHEN 0 THEN CAST(found || :nul AS ${dialect.bytes})
+    ELSE CAST(substr(found, 1, :from + ${position} - 2) || :pastDelimiter AS ${dialect.bytes}) END`;
   return statement({
     sql: `WITH RECURSIVE walk (n, found) AS (
             SELECT 1, ${first(":start")}
             UNION ALL
             SELECT n + 1, ${first(next)} FROM walk WHERE found IS NOT NULL AND n < :entries
           )
-          SELECT found, ${INFO} FROM walk
-          LEFT JOIN objects ON bucket = :bucket AND key = found AND ${position} = 0
-          WHERE found IS NOT NULL ORDER BY n`,
+          SELECT n, ${dialect.shown("found")}, ${INFO} FROM walk
+          ${dialect.leftJoin(`bucket = :bucket AND key = CASE ${position} WHEN 0 THEN found END`)}
+          WHERE found IS NOT NULL`,
     takes: { ...takes, delimiter: bytes, pastDelimiter: bytes, from: integer, nul: bytes },
     gives: {
+      // They come in this order, though SQL does not promise it; asked to, SQLite would sort whole rows.
+      n: integer,
       ...gives,
       version: maybe(text),
       size: maybe(integer),
@@ -109,13 +165,7 @@ function walk(bytesType: string, positionOf: (needle: string, hay: string) => st
       storageClass: maybe(storageClass),
     },
   });
-}
-
-const walks = {
-  // Of the empty key SQLite's substr makes NULL.
-  sqlite: walk("BLOB", (needle, hay) => `coalesce(instr(${hay}, ${needle}), 0)`),
-  postgres: walk("BYTEA", (needle, hay) => `position(${needle} IN ${hay})`),
-};
+});
 
 /** `groupEnd` tells where the group's name ends within a key; -1 for a key that is in none. */
 function pageOf(
@@ -150,4 +200,8 @@ function placeBehind(key: string, groupEnd: number): Uint8Array {
 
 function unpacked(metadata: string | null): Metadata {
   return metadata === null ? {} : (JSON.parse(metadata) as Metadata);
+}
+
+function eachOf<S>(make: (dialect: Dialect) => S): Record<Database["engine"], S> {
+  return { sqlite: make(dialects.sqlite), postgres: make(dialects.postgres) };
 }

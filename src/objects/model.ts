@@ -69,7 +69,10 @@ export interface ByteRange {
   readonly length: number;
 }
 
-/** Octets as they arrive. Whoever is given one reads it to its end, or returns it early. */
+/**
+ * Octets as they arrive. Whoever is given one reads it to its end, or returns it early. `next` may be
+ * offered room of the reader's own: octets that begin there need no memory of their own.
+ */
 export type Body = AsyncIterable<Uint8Array>;
 
 export type GetResult =
@@ -81,7 +84,8 @@ export type GetResult =
       readonly range: ByteRange;
       /**
        * The octets of the range, of the version that was found, whatever is written meanwhile. Small
-       * objects come as they lie in memory. A stream must be read or returned, or it holds its blob.
+       * objects come as they lie in memory, and are the reader's own. A stream must be read or returned, or
+       * it holds its blob.
        */
       readonly body: Uint8Array | Body;
     };

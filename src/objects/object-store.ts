@@ -5,6 +5,7 @@ import { Contents } from "./contents.ts";
 import type { BlobDriver } from "./driver.ts";
 import { ObjectFault } from "./fault.ts";
 import { Garbage } from "./garbage.ts";
+import { HashThread } from "./hash-thread.ts";
 import { Holds } from "./holds.ts";
 import { defaultLimits, type ObjectLimits } from "./limits.ts";
 import { list } from "./listing.ts";
@@ -54,7 +55,8 @@ export class ObjectStore implements AsyncDisposable {
     const limits = { ...defaultLimits, ...given };
     const holds = new Holds();
     const garbage = new Garbage({ db, blobs, holds, now });
-    const contents = new Contents({ db, blobs, holds, limits });
+    const hashThread = this.#background.use(new HashThread());
+    const contents = new Contents({ db, blobs, holds, hashThread, limits });
     this.#db = db;
     this.#garbage = garbage;
     this.#buckets = new Buckets({ db, garbage, mostBuckets: limits.bucketsPerAccount, now });

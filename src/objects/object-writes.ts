@@ -61,16 +61,15 @@ const ADD = `${INSERT} ON CONFLICT (bucket, key) DO NOTHING`;
 const REPLACE = `UPDATE objects SET ${SET} WHERE bucket = :bucket AND key = :key AND version = :seen`;
 
 const HERE = "objects WHERE bucket = :bucket AND key = :key";
-const keep = (from: string) =>
-  `INSERT INTO bodies (slot, body) SELECT slot, :body FROM ${from}
-   ON CONFLICT (slot) DO UPDATE SET body = excluded.body`;
+const OVER = "ON CONFLICT (slot) DO UPDATE SET body = excluded.body";
 const discard = (since: string, from: string) =>
   `INSERT INTO blob_garbage (id, has_parts, since)
    SELECT previous_blob, CASE WHEN previous_part_count IS NULL THEN 0 ELSE 1 END, ${since}
-   FROM ${from} AND previous_blob IS NOT NULL RETURNING id`;
+   FROM ${from} AND previous_blob IS NOT NULL`;
 const whole = (sql: string) =>
   `WITH stored AS (${sql} RETURNING slot, previous_part_count, previous_blob),
-     kept AS (${keep("stored")}), discarded AS (${discard(":uploadedAt", "stored WHERE TRUE")})
+     kept AS (INSERT INTO bodies (slot, body) SELECT slot, :body FROM stored ${OVER}),
+     discarded AS (${discard(":uploadedAt", "stored WHERE TRUE")})
    SELECT 1 FROM stored`;
 
 const putObject = statement({ sql: PUT, takes: slotted });
@@ -81,7 +80,10 @@ const addWhole = statement({ sql: whole(ADD), takes: { ...slotted, body } });
 const replaceWhole = statement({ sql: whole(REPLACE), takes: { ...seen, body } });
 
 const which = { bucket: integer, key };
-const keepBody = statement({ sql: keep(HERE), takes: { ...which, body } });
+const keepBody = statement({
+  sql: `INSERT INTO bodies (slot, body) VALUES ((SELECT slot FROM ${HERE}), :body) ${OVER}`,
+  takes: { ...which, body },
+});
 const dropBody = statement({
   sql: `DELETE FROM bodies WHERE slot = (SELECT slot FROM ${HERE})`,
   takes: which,
@@ -89,10 +91,12 @@ const dropBody = statement({
 const discardPrevious = statement({
   sql: discard(":uploadedAt", HERE),
   takes: { ...which, uploadedAt: time },
-  gives: { id },
 });
 
-/** The body goes to its slot, and what the write replaced to the garbage. */
+/**
+ * The body goes to its slot, and what the write replaced to the garbage: the last step changes as many rows. It
+ * does not return them, for a put without garbage would pay half as much again for that.
+ */
 function follow(row: ObjectRow): Bound[] {
   return [row.body === null ? dropBody(row) : keepBody(row), discardPrevious(row)];
 }
@@ -127,7 +131,7 @@ function removalOf(size: number) {
     takes,
   });
   const discardMarked = statement({
-    sql: discard(":now", marked),
+    sql: `${discard(":now", marked)} RETURNING id`,
     takes: { ...takes, now: time },
     gives: { id },
   });

@@ -34,6 +34,21 @@ onBothEngines("objects", (db) => {
     bucket = await store.createBucket(ACCOUNT, "objects");
   });
 
+  test("a body of a mebibyte is hashed and checked like a small one, and read back", async () => {
+    const large = randomBytes(2 ** 20 + 1);
+    const sha256 = createHash("sha256").update(large).digest("hex");
+    const before = await blobIds(blobs);
+    const wrong = { algorithm: "sha256", value: "00".repeat(32) } as const;
+    await assert.rejects(store.put(bucket, "large", large, { checksum: wrong }), is("bad-digest"));
+    assert.deepEqual(await blobIds(blobs), before);
+    const checksum = { algorithm: "sha256", value: sha256 } as const;
+    const put = await store.put(bucket, "large", large, { checksum });
+    assert.deepEqual([put?.etag, put?.checksums], [md5(large), { md5: md5(large), sha256 }]);
+    const got = await store.get(bucket, "large");
+    assert.ok(got.kind === "found");
+    assert.deepEqual(await read(got.body), large);
+  });
+
   for (const value of ["", "short", "8 octets", "9 octets!", LONG]) {
     test(`a value of ${value.length} octets reads back, put as octets or as a stream`, async () => {
       const puts = {

@@ -30,8 +30,6 @@ const MAX_ATTEMPTS = 10;
 /** Rows of parts read at a time: they are few, and small but for the last part's. */
 const PARTS_AT_ONCE = 64;
 
-const NOTHING = new Uint8Array(0);
-
 type Found = Omit<ObjectRow, "bucket">;
 
 export class Reading {
@@ -73,7 +71,7 @@ export class Reading {
 
   async #open(row: Found, range: ByteRange): Promise<Uint8Array | Body | null> {
     const { body, blob } = row;
-    if (range.length === 0) return NOTHING;
+    if (range.length === 0) return new Uint8Array(0);
     if (body !== null) {
       return range.length === body.length
         ? body

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { acquireLease, releaseLease } from "#db";
 import { randomId } from "#kit/random.ts";
+import { until } from "../../test/support/patience.ts";
 import type { BlobDriver } from "./driver.ts";
 import { ObjectStore } from "./object-store.ts";
 import {
@@ -135,10 +136,3 @@ onBothEngines("the sweep", (db, open) => {
     await store[Symbol.asyncDispose]();
   });
 });
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (const deadline = performance.now() + 20_000; !(await isSo());) {
-    assert.ok(performance.now() < deadline, "it did not happen in time");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

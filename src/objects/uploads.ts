@@ -123,7 +123,7 @@ export class Uploads {
         ...parts.place(uploadId, there, numbers, uploadedAt),
         ...put(this.#db, row),
       ];
-      this.#garbage.made(await this.#db.write(...steps));
+      this.#garbage.madeByPut(await this.#db.write(...steps));
       return infoOf(row, row.metadata ?? {});
     });
   }

@@ -21,6 +21,9 @@ export interface WritingOptions {
   readonly now: () => number;
 }
 
+/** What a put says of its object. */
+type Described = Pick<ObjectRow, "bucket" | "key" | "version" | "storageClass" | "metadata">;
+
 export class Writing {
   readonly #db: Database;
   readonly #contents: Contents;
@@ -42,38 +45,49 @@ export class Writing {
     body: Body | Uint8Array,
     options: PutOptions,
   ): Promise<ObjectInfo | null> {
-    const fixed = await this.#checked(bucket, key, body, options);
-    return this.#contents.store(body, options, async (content) => {
-      const row = (uploadedAt: number) => ({ ...fixed, ...contentOf(content), uploadedAt });
-      const { conditions } = options;
-      const stored =
-        conditions === undefined
-          ? await this.#put(row(this.#now()))
-          : await this.#putIf(conditions, row);
-      // The metadata is the caller's own, not what was read back from the row.
-      return stored && infoOf(stored, options);
-    });
-  }
-
-  /** What the row will hold beside the octets. A body that comes with something wrong is not read. */
-  async #checked(bucket: Bucket, key: string, body: Body | Uint8Array, options: PutOptions) {
+    let described: Described;
     try {
-      checkKey(key);
-      return {
-        bucket: bucket.number,
-        key,
-        version: randomId(),
-        storageClass: storageClassOf(options, bucket),
-        metadata: metadataOf(options, this.#limits.metadata),
-      };
+      described = this.#describe(bucket, key, options);
     } catch (error) {
-      await leave(body);
+      await leave(body); // What comes with something wrong is not read.
       throw error;
     }
+    return this.#contents.store(body, options, (content) =>
+      this.#commit(described, content, options),
+    );
+  }
+
+  /** What the row will hold beside the octets. */
+  #describe(bucket: Bucket, key: string, options: PutOptions): Described {
+    checkKey(key);
+    return {
+      bucket: bucket.number,
+      key,
+      version: randomId(),
+      storageClass: storageClassOf(options, bucket),
+      metadata: metadataOf(options, this.#limits.metadata),
+    };
+  }
+
+  async #commit(
+    { bucket, key, version, storageClass, metadata }: Described,
+    { size, md5, checksums, body, blob }: Content,
+    options: PutOptions,
+  ): Promise<ObjectInfo | null> {
+    const [etag, partCount] = [md5, null];
+    const about = { bucket, key, version, size, etag, storageClass, checksums, metadata };
+    const rowAt = (uploadedAt: number) => ({ ...about, uploadedAt, partCount, blob, body });
+    const { conditions } = options;
+    const stored =
+      conditions === undefined
+        ? await this.#put(rowAt(this.#now()))
+        : await this.#putIf(conditions, rowAt);
+    // The metadata is the caller's own, not what was read back from the row.
+    return stored && infoOf(stored, options);
   }
 
   async #put(row: ObjectRow): Promise<ObjectRow> {
-    this.#garbage.made(await this.#db.write(...writes.put(this.#db, row)));
+    this.#garbage.madeByPut(await this.#db.write(...writes.put(this.#db, row)));
     return row;
   }
 
@@ -87,7 +101,7 @@ export class Writing {
       const seen = await this.#db.first(objectInfo(row));
       if (!allowWrite(conditions, seen)) return null;
       const steps = writes.putAfter(this.#db, row, seen?.version ?? null);
-      this.#garbage.made(await this.#db.write(...steps));
+      this.#garbage.madeByPut(await this.#db.write(...steps));
       return row;
     });
   }
@@ -102,8 +116,4 @@ export class Writing {
     const sorted = keys.length === 1 ? keys : [...new Set(keys)].sort();
     this.#garbage.made(await this.#db.write(...writes.remove(bucket, sorted, this.#now())));
   }
-}
-
-function contentOf({ size, md5, checksums, body, blob }: Content) {
-  return { size, etag: md5, checksums, body, blob, partCount: null };
 }

@@ -1,4 +1,5 @@
 /** What the scripts refuse, in their own terms. */
+import { shorten } from "#kit/shorten.ts";
 
 export type ScriptFaultKind =
   /** No script, version, secret, route, … of that name. */
@@ -29,4 +30,13 @@ export class ScriptFault extends Error {
     super(message, options);
     this.kind = kind;
   }
+}
+
+export function invalid(message: string): ScriptFault {
+  return new ScriptFault("invalid", message);
+}
+
+/** What a stranger gave, as messages show it. */
+export function quoted(text: string): string {
+  return JSON.stringify(shorten(text));
 }

@@ -133,6 +133,17 @@ export interface Upload {
   readonly tag?: string | null;
 }
 
+/** What of a script may be changed without an upload; what is not given stays. */
+export interface ScriptEdit {
+  readonly compatibilityDate?: string;
+  readonly compatibilityFlags?: readonly string[];
+  /** All there are to be, with those of `keepBindings` and `inherit`. */
+  readonly bindings?: readonly Binding[];
+  readonly keepBindings?: ReadonlySet<Binding["type"]>;
+  readonly inherit?: readonly string[];
+  readonly settings?: Partial<ScriptSettings>;
+}
+
 /** A version with all that a process needs to run it; secrets are open. */
 export interface RunnableScript extends VersionContent {
   readonly id: string;

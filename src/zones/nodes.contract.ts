@@ -183,12 +183,3 @@ function heldOf(records: readonly ZoneRecord[]): Held {
   ]);
   return new Map(held.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
-
-const PATIENCE_MS = 15_000;
-
-export async function until(isSo: () => boolean, what = "it"): Promise<void> {
-  for (const deadline = performance.now() + PATIENCE_MS; !isSo();) {
-    assert.ok(performance.now() < deadline, `${what} did not happen in time`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}

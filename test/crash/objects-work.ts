@@ -11,9 +11,9 @@ import { openFiles } from "../../src/objects/drivers/files.ts";
 export const KEYS: readonly string[] = Array.from({ length: 48 }, (_, i) => `f${i % 5}/key-${i}`);
 
 /** The real one: values lie on both sides of it. */
-export const INLINE_OCTETS = 64 * 1024;
+export const INLINE_OCTETS = 128 * 1024;
 /** Far less than in earnest, so that there is time for many uploads. */
-export const PART_OCTETS = 80_000;
+export const PART_OCTETS = 140_000;
 
 /** Octets that anybody can have again from their number. */
 export interface Piece {

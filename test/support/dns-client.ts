@@ -3,9 +3,7 @@ import assert from "node:assert/strict";
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { connect } from "node:net";
-
-/** Loopback answers within a millisecond; a busy machine may take longer, a broken server for ever. */
-const PATIENCE_MS = 3_000;
+import { PATIENCE_MS } from "./patience.ts";
 
 /** A UDP socket that asks one thing at a time. */
 export class UdpClient implements Disposable {

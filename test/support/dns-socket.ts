@@ -4,9 +4,7 @@ import { once } from "node:events";
 import { isIPv6 } from "node:net";
 import { parseHostPort } from "../../src/kit/address.ts";
 import { decodeMessage, encodeQuery, type Message, type Query } from "./dns-message.ts";
-
-/** Far more than any answer takes; whoever waits this long waits in vain. */
-const PATIENCE_MS = 5_000;
+import { PATIENCE_MS } from "./patience.ts";
 
 /** Sent in one go; more could overflow a socket's buffer before the server gets its turn. */
 const TOGETHER = 100;

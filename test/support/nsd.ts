@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { UdpClient } from "./dns-client.ts";
 import { encodeQuery } from "./dns-message.ts";
 import { freePorts } from "./free-ports.ts";
+import { PATIENCE_MS } from "./patience.ts";
 
 const NSD = "/usr/sbin/nsd";
-const START_TIMEOUT_MS = 20_000;
 
 export interface Nsd extends AsyncDisposable {
   /** `HOST:PORT` */
@@ -59,7 +59,7 @@ ${zones.map((name) => `zone:\n  name: ${name}\n  zonefile: ${name}.zone\n`).join
 }
 
 async function untilItAnswers(address: string): Promise<void> {
-  const until = Date.now() + START_TIMEOUT_MS;
+  const until = Date.now() + PATIENCE_MS;
   for (;;) {
     try {
       using client = await UdpClient.open(address);

@@ -6,9 +6,9 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { type CertificateFiles, issueCertificate } from "./certificates.ts";
 import { freePorts } from "./free-ports.ts";
+import { PATIENCE_MS } from "./patience.ts";
 
 const PEBBLE = "/usr/bin/pebble";
-const START_TIMEOUT_MS = 20_000;
 
 export interface Pebble extends AsyncDisposable {
   /** The directory that clients are pointed to. */
@@ -73,7 +73,7 @@ export async function startPebble(
 }
 
 async function untilItAnswers(ask: () => Promise<string>, ended: Promise<unknown>): Promise<void> {
-  const until = Date.now() + START_TIMEOUT_MS;
+  const until = Date.now() + PATIENCE_MS;
   let isOver = false;
   void ended.then(() => (isOver = true));
   for (;;) {

@@ -10,14 +10,13 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import pg from "pg";
 import { randomHex } from "#kit/random.ts";
+import { PATIENCE_MS } from "./patience.ts";
 
 /** Names the socket folder of a server that runs already; the test runner sets it. */
 export const SHARED_SERVER = "SELVEDGE_TEST_POSTGRES";
 
 /** PostgreSQL refuses to run as root. This account exists on every Unix and owns nothing. */
 const NOBODY = 65_534;
-
-const START_TIMEOUT_MS = 30_000;
 
 export interface TestPostgres extends AsyncDisposable {
   /** A socket folder, for `?host=`. */
@@ -45,7 +44,9 @@ export async function startPostgres(): Promise<TestPostgres> {
     throw new Error(`PostgreSQL cannot be set up on this machine: ${why}`);
   }
   const launch = () => {
-    const args = ["-D", data, "-k", root, "-c", "listen_addresses=", "-c", "max_connections=200"];
+    // What a process has written outlives it: the disk is only waited for in case the machine ends.
+    const settings = ["listen_addresses=", "max_connections=200", "fsync=off"];
+    const args = ["-D", data, "-k", root, ...settings.flatMap((setting) => ["-c", setting])];
     return launched(
       spawn(join(programs, "postgres"), args, {
         ...identity,
@@ -74,7 +75,7 @@ function launched(server: ChildProcess): Promise<ChildProcess> {
   let said = "";
   return new Promise((resolve, reject) => {
     const fail = (why: string) => reject(new Error(`PostgreSQL ${why}: ${said}`));
-    const timer = setTimeout(() => fail("did not start"), START_TIMEOUT_MS);
+    const timer = setTimeout(() => fail("did not start"), PATIENCE_MS);
     server.once("error", (error) => fail(error.message));
     server.once("exit", (code) => fail(`ended with ${code}`));
     server.stderr!.on("data", (chunk: Buffer) => {

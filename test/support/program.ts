@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 
 /** Programs here need a second or two; one that hangs is ended, and its caller told. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 export interface ProgramResult {
   /** Null when it was ended by a signal. */

@@ -4,9 +4,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { PATIENCE_MS } from "./patience.ts";
 
 const COMMAND = fileURLToPath(new URL("../../bin/selvedge.js", import.meta.url));
-const START_TIMEOUT_MS = 30_000;
 
 export const EMAIL = "admin@selvedge.local";
 export const KEY = "0123456789abcdef0123456789abcdef01234";
@@ -45,6 +45,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     ["serve", "--data", data, "--api", "127.0.0.1:0", ...database, ...(options.args ?? [])],
     {
       SELVEDGE_BOOTSTRAP_KEY: KEY,
+      SELVEDGE_EDGE: "127.0.0.1:0",
       SELVEDGE_DNS: "127.0.0.1:0", // Servers run beside each other; a test's own flag wins.
       ...options.env,
     },
@@ -103,7 +104,7 @@ function waitForReady(
     };
     const timer: NodeJS.Timeout = setTimeout(
       () => fail("The server did not get ready"),
-      START_TIMEOUT_MS,
+      PATIENCE_MS,
     );
     child.once("exit", (code) => fail(`The server ended with ${code}`));
     child.stdout!.on("data", () => {

@@ -4,9 +4,7 @@ import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import { once } from "node:events";
 import { type DecodedPacket, decode, encode } from "dns-packet";
 import type { HostPort } from "../../src/kit/address.ts";
-
-/** Far longer than loopback takes; a test that waits this long has failed. */
-const PATIENCE_MS = 10_000;
+import { PATIENCE_MS } from "./patience.ts";
 
 export class StreamClient implements Disposable {
   readonly socket: Socket;
@@ -100,14 +98,5 @@ export async function within<T>(work: PromiseLike<T>): Promise<T> {
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
-  }
-}
-
-/** Waits until something is so that another thread brings about without a word. */
-export async function until(isSo: () => boolean): Promise<void> {
-  for (const end = performance.now() + PATIENCE_MS; !isSo();) {
-    if (performance.now() > end)
-      throw new Error(`Not so within ${PATIENCE_MS} ms: ${isSo.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

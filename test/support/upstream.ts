@@ -33,12 +33,20 @@ export class Upstream implements AsyncDisposable {
 
   /** Starts one on a free port. */
   static async start(host = "127.0.0.1"): Promise<Upstream> {
-    const upstream = new Upstream(host);
-    upstream.#tcp.listen(0, host);
-    await once(upstream.#tcp, "listening");
-    upstream.#udp.bind(upstream.port, host);
-    await once(upstream.#udp, "listening");
-    return upstream;
+    for (;;) {
+      const upstream = new Upstream(host);
+      upstream.#tcp.listen(0, host);
+      await once(upstream.#tcp, "listening");
+      try {
+        upstream.#udp.bind(upstream.port, host);
+        await once(upstream.#udp, "listening");
+        return upstream;
+      } catch (error) {
+        await upstream[Symbol.asyncDispose]();
+        // What is free for TCP may be another program's for UDP.
+        if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+      }
+    }
   }
 
   private constructor(host: string) {

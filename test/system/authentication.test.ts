@@ -367,7 +367,8 @@ suite("accounts beside each other", () => {
 suite("failed log-ins are limited per source address", () => {
   const limits = {
     SELVEDGE_LIMITS_AUTH_FAILURES: "5",
-    SELVEDGE_LIMITS_AUTH_FAILURE_WINDOW_SECONDS: "2",
+    // Twice as long as a busy machine takes for what a test asks meanwhile.
+    SELVEDGE_LIMITS_AUTH_FAILURE_WINDOW_SECONDS: "5",
   };
   const from = (address: string, headers: Record<string, string>) => ({
     headers: { ...headers, "X-Forwarded-For": address },
@@ -385,7 +386,7 @@ suite("failed log-ins are limited per source address", () => {
     assert.equal(answer.errors[0]?.code, 971);
     assert.match(answer.errors[0].message, /Please wait and consider throttling/);
     const seconds = Number(answer.headers.get("retry-after"));
-    assert.ok(seconds === 1 || seconds === 2, `Retry-After: ${seconds}`);
+    assert.ok(seconds >= 1 && seconds <= 5, `Retry-After: ${seconds}`);
     return seconds;
   }
 

@@ -333,7 +333,7 @@ suite("a token", () => {
   });
 
   test("is refused from the moment it expires", async () => {
-    const expiry = Date.now() + 1_000;
+    const expiry = Date.now() + 4_000; // Time enough to make it and use it on a busy machine.
     const { client, id } = await userToken({ expires_on: new Date(expiry).toISOString() });
     assert.equal((await client.user.get()).id, user);
     await wait(expiry - Date.now() + 1);
@@ -530,18 +530,19 @@ suite("the SDK's retries", () => {
 
   test("obey Retry-After when there were too many requests, and then succeed", async () => {
     await using limited = await startServer({
-      env: { SELVEDGE_LIMITS_REQUESTS: "5", SELVEDGE_LIMITS_REQUEST_WINDOW_SECONDS: "2" },
+      // Twice as long as a busy machine takes for what is asked meanwhile.
+      env: { SELVEDGE_LIMITS_REQUESTS: "5", SELVEDGE_LIMITS_REQUEST_WINDOW_SECONDS: "5" },
     });
     const { sent, fetch } = counting();
     const impatient = withKey({ baseURL: limited.base, fetch, maxRetries: 0 });
     const { response } = await impatient.user.get().withResponse();
-    assert.equal(response.headers.get("ratelimit"), '"default";r=4;t=2');
-    assert.equal(response.headers.get("ratelimit-policy"), '"default";q=5;w=2');
+    assert.equal(response.headers.get("ratelimit"), '"default";r=4;t=5');
+    assert.equal(response.headers.get("ratelimit-policy"), '"default";q=5;w=5');
     for (let i = 0; i < 4; i++) await impatient.user.get();
     const error = await refused(impatient.user.get(), 429, 971);
     assert.ok(error instanceof Cloudflare.RateLimitError);
     const retryAfter = Number(error.headers.get("retry-after"));
-    assert.ok(retryAfter === 1 || retryAfter === 2, `Retry-After: ${retryAfter}`);
+    assert.ok(retryAfter >= 1 && retryAfter <= 5, `Retry-After: ${retryAfter}`);
 
     sent.requests = 0;
     const patient = withKey({ baseURL: limited.base, fetch, maxRetries: 1 });

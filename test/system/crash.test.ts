@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import { freshPostgresUrl, stopOwnPostgres } from "../support/postgres.ts";
 import { keyHeaders, startServer, type TestServer } from "../support/server.ts";
 
-const ROUNDS = 3;
+const ROUNDS = 2;
 const WRITERS = 16;
 const WRITES_BEFORE_KILL = 150;
 const DNS_WRITE = "4755a26eedb94da69e1066d98aa820be";

@@ -13,6 +13,7 @@ import {
 } from "../support/dns-message.ts";
 import { DnsSocket } from "../support/dns-socket.ts";
 import { nxdomain, OutsideWorld, type Said, servfail, silence } from "../support/outside-world.ts";
+import { assertQuick, msOf, until } from "../support/patience.ts";
 import { readMetrics } from "../support/prometheus.ts";
 import { startServer } from "../support/server.ts";
 import { framedQuery, StreamClient } from "../support/stream-client.ts";
@@ -37,7 +38,9 @@ const EDNS = { size: 1232, flags: 0, options: [] };
 const EDE = 15;
 /** What a client waits at most, and what a busy machine may add. */
 const BUDGET_MS = 1_000;
-const SLACK_MS = 700;
+const SLACK_MS = 5_000;
+/** Who is answered sooner has not waited for a resolver. */
+const AT_ONCE_MS = BUDGET_MS / 2;
 
 const ask = (name: string, type = "A") => socket.ask({ name, type, edns: EDNS });
 
@@ -291,13 +294,16 @@ suite("an end that is not as one would like", () => {
     ["a refusal", { rcode: 5 }, 22],
   ] as const) {
     test(`and of which the resolver tells ${what} is a failure at once`, async () => {
-      const [zone, to] = await flatZone(said);
-      const start = performance.now();
-      assert.equal(await told(zone.name), `SERVFAIL | EDE ${error}`);
-      assert.ok(performance.now() - start < SLACK_MS);
-      const { rcode, opt } = await socket.ask({ name: zone.name, type: "A" });
-      assert.deepEqual([rcode, opt], ["SERVFAIL", null]);
-      assert.deepEqual(world.asked(to), ["A"], "it is remembered for a while");
+      await assertQuick(AT_ONCE_MS, async () => {
+        const [zone, to] = await flatZone(said);
+        const ms = await msOf(async () =>
+          assert.equal(await told(zone.name), `SERVFAIL | EDE ${error}`),
+        );
+        const { rcode, opt } = await socket.ask({ name: zone.name, type: "A" });
+        assert.deepEqual([rcode, opt], ["SERVFAIL", null]);
+        assert.deepEqual(world.asked(to), ["A"], "it is remembered for a while");
+        return ms;
+      });
     });
   }
 });
@@ -305,12 +311,10 @@ suite("an end that is not as one would like", () => {
 suite("a resolver that says nothing", { concurrency: true }, () => {
   test("is a failure within a second, and at once for those who come after", async () => {
     const [zone, to] = await flatZone(silence);
-    const start = performance.now();
-    assert.equal(await told(zone.name), "SERVFAIL | EDE 23");
-    const first = performance.now() - start;
+    const fails = async () => assert.equal(await told(zone.name), "SERVFAIL | EDE 23");
+    const first = await msOf(fails);
     assert.ok(first > BUDGET_MS / 2 && first < BUDGET_MS + SLACK_MS, `${first} ms`);
-    assert.equal(await told(zone.name), "SERVFAIL | EDE 23");
-    assert.ok(performance.now() - start - first < SLACK_MS);
+    await assertQuick(AT_ONCE_MS, () => msOf(fails));
     assert.ok(world.asked(to).length <= 3, `asked ${world.asked(to).length} times`);
   });
 
@@ -318,15 +322,18 @@ suite("a resolver that says nothing", { concurrency: true }, () => {
     const zone = await TestZone.make(server, "quick.example");
     await zone.create({ type: "A", name: "www", content: "192.0.2.1" });
     const slow = await Promise.all(Array.from({ length: 8 }, () => flatZone(silence)));
-    const waiting = slow.map(async ([{ name }]) => [await told(name), performance.now()] as const);
+    const outcomes: string[] = [];
+    const waiting = slow.map(async ([{ name }]) => outcomes.push(await told(name)));
     const query = { name: "www.quick.example", type: "A" };
-    const answers = await socket.askAll(Array.from({ length: 1_000 }, () => query));
-    const done = performance.now();
-    assert.ok(answers.every(({ answer }) => answer[0]?.data === "192.0.2.1"));
-    for (const [outcome, at] of await Promise.all(waiting)) {
-      assert.equal(outcome, "SERVFAIL | EDE 23");
-      assert.ok(at > done, "a thousand others were answered before it");
+    let others = 0;
+    while (outcomes.length === 0) {
+      const { answer } = await socket.ask(query);
+      assert.equal(answer[0]?.data, "192.0.2.1");
+      others++;
     }
+    assert.ok(others > 20, `${others} others were answered before the first of them`);
+    await Promise.all(waiting);
+    assert.deepEqual(new Set(outcomes), new Set(["SERVFAIL | EDE 23"]));
   });
 
   test("holds up no other query on its connection", async () => {
@@ -389,14 +396,16 @@ suite("in time", { concurrency: true }, () => {
     const zones = [own, theirs, shortest, longest];
     const ttls = () => Promise.all(zones.map(async ({ name }) => ttlOf(await ask(name))));
     const start = performance.now();
+    /** Time passes in whole seconds, of which one may just have ended. */
+    const seconds = () => Math.ceil((performance.now() - start) / 1000);
     const first = await ttls();
     for (const [i, ttl] of [60, 50, 5, 3600].entries()) {
-      // Time passes in whole seconds, of which one may just have ended.
-      assert.ok(first[i] === ttl || (i > 0 && first[i] === ttl - 1), first.join(" "));
+      const least = i === 0 ? ttl : ttl - seconds();
+      assert.ok(first[i]! <= ttl && first[i]! >= least, first.join(" "));
     }
     await sleep(2_000);
     const then = await ttls();
-    const most = Math.ceil((performance.now() - start) / 1000);
+    const most = seconds();
     assert.equal(then[0], 60, "as long as theirs is longer");
     for (const i of [1, 2, 3]) {
       const less = first[i]! - then[i]!;
@@ -410,12 +419,11 @@ suite("in time", { concurrency: true }, () => {
     assert.match(await told(zone.name), / [45] IN A 198\.51\.100\.1$/);
     world.say(to, { a: ["198.51.100.2"], ttl: 5 });
     const refreshed = world.nextAbout(to);
-    await sleep(3_000);
+    await sleep(2_000);
     assert.match(await told(zone.name), / [123] IN A 198\.51\.100\.1$/);
     assert.deepEqual(world.asked(to), ["A"]);
     await refreshed;
-    await sleep(200);
-    assert.match(await told(zone.name), / [45] IN A 198\.51\.100\.2$/);
+    await until(async () => / [45] IN A 198\.51\.100\.2$/.test(await told(zone.name)));
     assert.deepEqual(world.asked(to), ["A", "A"]);
   });
 
@@ -442,12 +450,9 @@ suite("in time", { concurrency: true }, () => {
   test("an address outlives a silent resolver: its first client waits a second", async () => {
     const { name, stale } = await learnt(silence);
     await sleep(5_100);
-    const start = performance.now();
-    assert.equal(await told(name), stale);
-    assert.ok(performance.now() - start < BUDGET_MS + SLACK_MS);
-    const then = performance.now();
-    assert.equal(await told(name), stale);
-    assert.ok(performance.now() - then < SLACK_MS / 2);
+    const isStale = async () => assert.equal(await told(name), stale);
+    assert.ok((await msOf(isStale)) < BUDGET_MS + SLACK_MS);
+    await assertQuick(AT_ONCE_MS, () => msOf(isStale));
   });
 
   test("of those who use an address whose resolver fell silent one waits, and then none", async () => {
@@ -459,7 +464,7 @@ suite("in time", { concurrency: true }, () => {
       assert.match(await told(name), / IN A 198\.51\.100\.7( \| EDE 3)?$/);
       times.push(performance.now() - asked);
     }
-    const long = times.filter((ms) => ms > BUDGET_MS / 2);
+    const long = times.filter((ms) => ms > 0.9 * BUDGET_MS);
     assert.ok(long.length <= 1 && (long[0] ?? 0) < BUDGET_MS + SLACK_MS, times.join(" "));
     assert.equal(await told(name), stale);
   });

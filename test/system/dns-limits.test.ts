@@ -7,6 +7,7 @@ import { missingDebianPackages } from "../support/debian.ts";
 import { encodeQuery, FLAG, type Message, type Query } from "../support/dns-message.ts";
 import { DnsSocket } from "../support/dns-socket.ts";
 import { mustRun } from "../support/program.ts";
+import { until } from "../support/patience.ts";
 import { readMetrics } from "../support/prometheus.ts";
 import { startServer } from "../support/server.ts";
 import { framedQuery, StreamClient, within } from "../support/stream-client.ts";
@@ -281,6 +282,7 @@ test("this machine is exempt unless the operator says otherwise", async () => {
 suite("connections", () => {
   const fate = async (name: string) =>
     (await readMetrics(server)).value("selvedge_dns_connections_total", { fate: name });
+  const connections = async () => (await readMetrics(server)).value("selvedge_dns_connections");
   const open = (localAddress: string) =>
     StreamClient.open(parseHostPort(nameserver), { localAddress });
   const isServed = async (client: StreamClient) => {
@@ -300,7 +302,7 @@ suite("connections", () => {
     assert.ok(await isServed(neighbour));
     for (const client of clients) assert.ok(await isServed(client));
     clients[0]!.socket.end();
-    await within(clients[0]!.closed);
+    await until(async () => (await connections()) === 3); // Two of them and the neighbour.
     using next = await open(`${network}.1`);
     assert.ok(await isServed(next));
     for (const client of clients) client[Symbol.dispose]();
@@ -314,8 +316,8 @@ suite("connections", () => {
       const client = await open(`${network}.${i + 1}`);
       clients.push(client);
       assert.ok(await isServed(client));
-      await sleep(60); // Less would count as the same moment.
     }
+    await sleep(60); // Less would count as the same moment.
     assert.ok(await isServed(clients[0]!), "so the second is the quiet one");
     const late = await open(`${network}.100`);
     assert.ok(await isServed(late));

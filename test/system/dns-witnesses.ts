@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { splitAddress } from "../support/dns-client.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { mustRun } from "../support/program.ts";
 import { startServer } from "../support/server.ts";
 import { TestZone } from "./dns-api.ts";
@@ -99,7 +100,7 @@ test("kdig gets every type, over UDP and over TCP on one connection", async () =
 });
 
 suite("Node's resolver", () => {
-  const resolver = new dns.Resolver({ timeout: 2_000, tries: 1 });
+  const resolver = new dns.Resolver({ timeout: PATIENCE_MS, tries: 1 });
   resolver.setServers([`${host}:${port}`]);
 
   test("it reads what the API shows", async () => {

@@ -8,6 +8,7 @@ import { Agent, request } from "node:http";
 import { after, before, suite, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import fc from "fast-check";
+import { until } from "../support/patience.ts";
 import { keyHeaders, startServer, type TestServer } from "../support/server.ts";
 import { type ApiAnswer, call, type Entry, readEnvelope } from "./api.ts";
 import { accountKey, firstIds, policy, userKey } from "./policies.ts";
@@ -544,11 +545,8 @@ suite("a connection", () => {
         wire.write(part);
       }
     }
-    // The server hears of each end in its own time; asking it is what lets that time pass.
-    const deadline = performance.now() + 10_000;
-    while ((await openConnections()) > open) {
-      assert.ok(performance.now() < deadline, "the server holds on to connections");
-    }
+    // The server hears of each end in its own time.
+    await until(async () => (await openConnections()) <= open);
   });
 });
 
@@ -592,8 +590,8 @@ suite("a request that ends its connection", () => {
 });
 
 suite("a slow client", { concurrency: true }, () => {
-  /** Node looks at its clocks once a second, and a busy machine late. */
-  const LATEST_MS = 8_000;
+  /** Node looks at its clocks once a second, and a busy machine late; what is sent would take 50 s. */
+  const LATEST_MS = 25_000;
   let forHeads: TestServer;
   let forBodies: TestServer;
   before(async () => {
@@ -765,12 +763,12 @@ suite("after all of it", () => {
   };
 
   const onLinux = { skip: process.platform === "linux" ? false : "reads /proc" };
-  test("2000 bodies of 1 MiB and floods of the rest leave memory bounded", onLinux, async () => {
+  test("600 bodies of 1 MiB and floods of the rest leave memory bounded", onLinux, async () => {
     const was = await state();
     const body = JSON.stringify({ name: "x".repeat(BODY_LIMIT - 11) });
     assert.equal(body.length, BODY_LIMIT);
     using agent = keepAliveAgent(16);
-    let left = 2_000;
+    let left = 600;
     const uploads = Array.from({ length: 16 }, async () => {
       while (left-- > 0) assert.equal(await upload(agent, body), 400);
     });

@@ -10,7 +10,7 @@ import { crashObjects } from "../crash/objects.ts";
 import { runProgram } from "../support/program.ts";
 
 test("kill -9 during writes of objects loses nothing acknowledged and leaves no blob behind", async () => {
-  const { acknowledged, inFlight } = await crashObjects(6, 20_261_121);
+  const { acknowledged, inFlight } = await crashObjects(4, 20_261_121);
   assert.ok(acknowledged > 60, `${acknowledged} were acknowledged`);
   assert.ok(inFlight > 10, `${inFlight} were cut off`);
 });

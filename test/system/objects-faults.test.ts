@@ -68,6 +68,7 @@ for (const [name, trouble] of Object.entries(troubles)) {
     const folder = await folderFor(t);
     const { disk, due } = troubledDisk(trouble);
     await using opened = await openObjects(folder, disk);
+    await story(opened); // Starts the thread that hashes, which has files open as long as the store.
     const atFirst = await openFiles();
     for (let step = 1, hasCome = true; hasCome; step++) {
       due.in = step;
@@ -113,8 +114,8 @@ async function story({ store, bucket }: Opened): Promise<Map<string, Set<string 
     change(key, octets, () => store.put(bucket, key, octets));
   await put("small", randomBytes(100));
   await put("a", randomBytes(600_000));
-  await put("a", randomBytes(70_000));
-  await put("b", randomBytes(70_000));
+  await put("a", randomBytes(140_000));
+  await put("b", randomBytes(140_000));
   await attempt(async () => readAll(await store.get(bucket, "a")));
   const { uploadId } = await store.createUpload(bucket, "c");
   const pieces = [randomBytes(PART_OCTETS), randomBytes(PART_OCTETS)];

@@ -24,7 +24,7 @@ const mayMount = async (folder: string) =>
 const cases = [
   { name: "values that lie in rows", size: 60_000, writers: 4 },
   { name: "small values", size: 500, writers: 64 },
-  { name: "blobs, many at once", size: 70_000, writers: 32 },
+  { name: "blobs, many at once", size: 140_000, writers: 32 },
   { name: "large blobs", size: 3_000_000, writers: 2 },
 ];
 

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, suite, test } from "node:test";
 import { PYTHON } from "../support/debian.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { EMAIL, KEY, startServer } from "../support/server.ts";
 import { call } from "./api.ts";
 
@@ -28,9 +29,6 @@ const VALUE = "LoqXcYV8q5ONbJQxbmR7SCTNo3tiAXDfowyjxAjE_-k";
 const { result: zone } = await call(server, "POST", "/zones", { body: { name: ZONE } });
 const { id: zoneId } = zone as { id: string };
 const token = await makeToken();
-
-/** A program needs half a second; one that hangs is ended and fails its test. */
-const PYTHON_TIMEOUT_MS = 20_000;
 
 interface Shown {
   readonly id: string;
@@ -233,7 +231,7 @@ async function python(
     cwd: home,
     env: { HOME: home, PATH: "/usr/bin:/bin", LC_ALL: "C.UTF-8", ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: PYTHON_TIMEOUT_MS,
+    timeout: PATIENCE_MS,
   });
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk: Buffer) => (output.stdout += chunk.toString()));

@@ -114,13 +114,12 @@ suite("a store on a server", () => {
     const memory = async () => (await readMetrics(server)).value("process_resident_memory_bytes");
     const before = await memory();
     let most = before;
-    let slowest = 0;
+    let looks = 0;
     const over = new AbortController();
     const watching = (async () => {
       while (!over.signal.aborted) {
-        const began = performance.now();
         most = Math.max(most, await memory());
-        slowest = Math.max(slowest, performance.now() - began);
+        looks++;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     })();
@@ -137,7 +136,7 @@ suite("a store on a server", () => {
     over.abort();
     await watching;
     assert.ok(most - before < 100 * MIB, `${Math.round((most - before) / MIB)} MiB more`);
-    assert.ok(slowest < 2_000, `${slowest} ms`);
+    assert.ok(looks > 10, `${looks} looks at the memory meanwhile`);
     await bucket.delete("large");
   });
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { EMAIL, KEY } from "../support/server.ts";
 
 export interface WireAnswer {
@@ -11,8 +12,6 @@ export interface WireAnswer {
   readonly body: string;
 }
 
-/** Longer than any answer in these tests takes; a hang becomes a failure that says so. */
-const PATIENCE_MS = 10_000;
 /** A server that reads takes megabytes in this time. */
 const TAKING_MS = 500;
 const HEAD_END = "\r\n\r\n";

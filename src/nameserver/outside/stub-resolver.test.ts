@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { networkInterfaces } from "node:os";
-import { suite, test, type TestContext } from "node:test";
+import { mock, suite, test, type TestContext } from "node:test";
 import packet, { type Answer, type Packet } from "dns-packet";
 import { parseHostPort, type HostPort } from "#kit/address.ts";
 import { replyTo, Upstream, type Asked } from "../../../test/support/upstream.ts";
@@ -10,6 +10,9 @@ import { StubResolver } from "./stub-resolver.ts";
 const NAME = "www.example.com.";
 const UNREACHABLE: Resolution = { kind: "failure", ede: 22 };
 const SILENT: Resolution = { kind: "failure", ede: 23 };
+
+// However busy the machine: nobody's patience ends before a test says so.
+mock.timers.enable({ apis: ["setTimeout"] });
 
 suite("a query", () => {
   test("comes from a port, with an id and in a spelling of its own", async (t) => {
@@ -140,13 +143,12 @@ suite("a server", () => {
 
   test("that is silent is waited for 0.4 s, and from then on asked after the other", async (t) => {
     const { upstream, resolver, other } = await start(t);
-    t.mock.timers.enable({ apis: ["setTimeout"] });
     other.reply = (asked) => [good(asked)];
     const resolution = resolver.resolve(NAME, 1);
     await upstream.heard(1);
-    t.mock.timers.tick(399);
+    mock.timers.tick(399);
     assert.equal(other.asked.length, 0);
-    t.mock.timers.tick(1);
+    mock.timers.tick(1);
     assert.deepEqual(await resolution, found());
     assert.deepEqual(await resolver.resolve(NAME, 1), found());
     assert.deepEqual([upstream.asked.length, other.asked.length], [1, 2]);
@@ -154,12 +156,11 @@ suite("a server", () => {
 
   test("may reply late, when the next was asked already", async (t) => {
     const { upstream, resolver, other } = await start(t);
-    t.mock.timers.enable({ apis: ["setTimeout"] });
     const late = Promise.withResolvers<void>();
     other.reply = () => (late.resolve(), []);
     const resolution = resolver.resolve(NAME, 1);
     await upstream.heard(1);
-    t.mock.timers.tick(400);
+    mock.timers.tick(400);
     await late.promise;
     upstream.send(upstream.asked[0]!, good(upstream.asked[0]!));
     assert.deepEqual(await resolution, found());
@@ -167,11 +168,10 @@ suite("a server", () => {
 
   test("that is silent three times is given up after 3 s", async (t) => {
     const { upstream, resolver } = await start(t, { servers: 1 });
-    t.mock.timers.enable({ apis: ["setTimeout"] });
     const resolution = resolver.resolve(NAME, 1);
     for (const [i, ms] of [400, 500, 2100].entries()) {
       await upstream.heard(i + 1);
-      t.mock.timers.tick(ms);
+      mock.timers.tick(ms);
     }
     assert.deepEqual(await resolution, SILENT);
     assert.equal(upstream.asked.length, 3);

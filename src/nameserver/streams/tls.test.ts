@@ -9,8 +9,10 @@ import { after, before, suite, test } from "node:test";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { missingDebianPackages } from "../../../test/support/debian.ts";
 import { runProgram } from "../../../test/support/program.ts";
-import { framedQuery, StreamClient, until, within } from "../../../test/support/stream-client.ts";
+import { until } from "../../../test/support/patience.ts";
+import { framedQuery, StreamClient, within } from "../../../test/support/stream-client.ts";
 import { startTrivialStreams, type TrivialStreams } from "../../../test/support/trivial-streams.ts";
+import type { StreamLimits } from "./limits.ts";
 import type { Certificate } from "./messages.ts";
 import { ownCertificate } from "./own-certificate.ts";
 
@@ -25,9 +27,9 @@ async function newCertificate(): Promise<Certificate> {
   return ownCertificate({ dataDir, names: [NAME], host: "127.0.0.1", now: Date.now });
 }
 
-function startTls(): Promise<TrivialStreams> {
+function startTls(limits: Partial<StreamLimits> = {}): Promise<TrivialStreams> {
   const tlsAddress = { host: "127.0.0.1", port: 0 };
-  return startTrivialStreams({ tlsAddress, certificate, limits: { messageMs: 400 } });
+  return startTrivialStreams({ tlsAddress, certificate, limits });
 }
 
 const address = () => streams.tlsAddress!;
@@ -108,7 +110,7 @@ suite("DNS over TLS", () => {
   });
 
   test("closes a handshake that does not get on, and one that is no handshake", async () => {
-    await using streams = await startTls();
+    await using streams = await startTls({ messageMs: 1_000 });
     const silent = connectTcp(streams.tlsAddress!);
     const talking = connectTcp(streams.tlsAddress!);
     talking.on("error", () => {});

@@ -3,6 +3,7 @@ import { createSocket, type RemoteInfo } from "node:dgram";
 import { once } from "node:events";
 import { isIPv6 } from "node:net";
 import type { HostPort } from "#kit/address.ts";
+import { PATIENCE_MS } from "../../../test/support/patience.ts";
 import { commandNames, HEAD_OCTETS } from "./echo.contract.ts";
 
 export interface Reply {
@@ -20,8 +21,6 @@ export interface Asker extends Disposable {
   /** Sends, and expects nothing. Resolves when the datagram is out. */
   tell(command: string): Promise<void>;
 }
-
-const PATIENCE_MS = 5_000;
 
 /** `host` is whom to ask when the server listens on all addresses. */
 export async function makeAsker(server: HostPort, host = server.host): Promise<Asker> {
@@ -45,6 +44,7 @@ export async function makeAsker(server: HostPort, host = server.host): Promise<A
     const id = send(command, body);
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => reject(new Error(`No reply to ${command}`)), patienceMs);
+      late.unref(); // The open socket is what keeps the process waiting.
       waiting.set(id, (reply) => {
         clearTimeout(late);
         resolve(reply);

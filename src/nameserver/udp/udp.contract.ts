@@ -6,6 +6,7 @@ import { networkInterfaces } from "node:os";
 import { suite, test } from "node:test";
 import { MessageChannel } from "node:worker_threads";
 import { Log } from "#kit/log.ts";
+import { assertQuick, msOf, until } from "../../../test/support/patience.ts";
 import type { ResponderSettings } from "../responder.ts";
 import { makeAsker, type Asker } from "./asker.contract.ts";
 import { MAX_OUTSTANDING } from "./control.ts";
@@ -22,6 +23,9 @@ export interface Traits {
   readonly keepsDatagrams: boolean;
   readonly longestQuery: number;
 }
+
+/** Between two beats, when a test wants nothing done by them. */
+const NEVER_MS = 3_600_000;
 
 const MODULE = new URL("./echo.contract.ts", import.meta.url).href;
 const LOOPBACK = { host: "127.0.0.1", port: 0 };
@@ -236,40 +240,32 @@ export function udpContract(name: string, traits: Traits): void {
       "one thread that hangs does not stop the others",
       { skip: !traits.severalThreads && "there is only one" },
       async () => {
-        await using scene = await makeScene({ endpoint, threads: 2 });
+        await using scene = await makeScene({ endpoint, threads: 2, beatMs: NEVER_MS });
         const { text: first } = await scene.asker.ask("thread");
         await scene.asker.tell("hang");
-        let answered = 0;
-        for (let i = 0; i < 32; i++) {
-          using asker = await makeAsker(scene.udp.address);
-          const reply = await asker.ask("thread", undefined, 30).catch(() => null);
-          if (reply === null) continue;
-          assert.notEqual(reply.text, first);
-          answered++;
-        }
-        assert.notEqual(answered, 0);
+        using askers = new DisposableStack();
+        const asked = Array.from({ length: 32 }, async () => {
+          const asker = askers.use(await makeAsker(scene.udp.address));
+          return await asker.ask("thread");
+        });
+        assert.notEqual((await Promise.any(asked)).text, first);
       },
     );
 
     test("an idle thread is left alone", async () => {
-      const beatMs = 150;
+      const beatMs = 400; // A busy machine may keep a thread that is well from some of its beats.
       await using scene = await makeScene({ endpoint, beatMs });
       const before = await scene.asker.ask("thread");
-      await new Promise((resolve) => setTimeout(resolve, 8 * beatMs)); // It gets no sign but the beats.
+      await new Promise((resolve) => setTimeout(resolve, 7 * beatMs)); // It gets no sign but the beats.
       assert.equal((await scene.asker.ask("thread")).text, before.text);
       assert.equal((await scene.finalCounters()).restarts, 0);
     });
 
     test("new settings reach a thread that runs, and those that start later", async () => {
-      await using scene = await makeScene({ endpoint });
+      await using scene = await makeScene({ endpoint, beatMs: NEVER_MS });
       assert.equal((await scene.asker.ask("settings")).text, '{"name":"first"}');
       scene.udp.configure(settingsOf("second"));
-      const until = performance.now() + 900; // Less than a beat: it must not wait for one.
-      let { text } = await scene.asker.ask("settings");
-      while (text !== '{"name":"second"}') {
-        assert.ok(performance.now() < until, "the new settings do not arrive");
-        ({ text } = await scene.asker.ask("settings"));
-      }
+      await until(async () => (await scene.asker.ask("settings")).text === '{"name":"second"}');
       const ended = scene.nextRestart();
       await scene.asker.tell("exit");
       await ended;
@@ -323,36 +319,39 @@ export function udpContract(name: string, traits: Traits): void {
         endpoint,
         answerLater: async (query) => {
           await gate.promise;
-          return queryNumber(query) > 300 + 7 ? query : null;
+          return queryNumber(query) > 300 + 6 ? query : null;
         },
       });
       for (let i = 0; i < 300; i++) {
         await scene.asker.tell("later");
         if (i % 50 === 0) await scene.asker.ask("echo"); // No more at a time than a buffer holds.
       }
-      await scene.asker.ask("echo");
+      const left = () => scene.udp.counters().dropped.deferredFull;
+      await until(() => left() === 300 - MAX_OUTSTANDING);
       gate.resolve();
       await scene.asker.insist("later"); // There is room again.
-      assert.equal((await scene.finalCounters()).dropped.deferredFull, 300 - MAX_OUTSTANDING);
     });
   });
 
   suite(`${name}, when it starts and stops,`, () => {
     test("is gone at once and leaves the port free", async () => {
-      const scene = await makeScene({ endpoint, threads: 2 });
-      await scene.asker.ask("echo");
-      const { address } = scene.udp;
-      const start = performance.now();
-      await scene[Symbol.asyncDispose]();
-      assert.ok(performance.now() - start < 900, "an idle thread was waited for");
-      assert.deepEqual(
-        scene.slots.connected,
-        scene.slots.disconnected.toSorted((a, b) => a - b),
-      );
-      const probe = createSocket("udp4");
-      probe.bind(address.port, address.host);
-      await once(probe, "listening");
-      probe.close();
+      // A thread that does not go by itself is ended after two seconds.
+      await assertQuick(1_500, async () => {
+        const scene = await makeScene({ endpoint, threads: 2, beatMs: NEVER_MS });
+        await scene.asker.ask("echo");
+        const ms = await msOf(() => scene[Symbol.asyncDispose]());
+        const { connected, disconnected } = scene.slots;
+        assert.deepEqual(
+          connected,
+          disconnected.toSorted((a, b) => a - b),
+        );
+        const { address } = scene.udp;
+        const probe = createSocket("udp4");
+        probe.bind(address.port, address.host);
+        await once(probe, "listening");
+        probe.close();
+        return ms;
+      });
     });
 
     test("still answers what had arrived, also late", async () => {

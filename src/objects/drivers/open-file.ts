@@ -10,6 +10,9 @@ import { type Disk, diskFault } from "./disk.ts";
  */
 const CHUNK_BYTES = 512 * 1024;
 
+/** Less room than this is not read into: each read has its price, and a reader may have only a few octets. */
+const LEAST_ROOM_BYTES = 64 * 1024;
+
 export class OpenFile implements OpenBlob {
   readonly size: number;
   readonly #disk: Disk;
@@ -27,10 +30,9 @@ export class OpenFile implements OpenBlob {
   read({ offset, length }: ByteRange): Body {
     const end = offset + length;
     let at = offset;
-    const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
+    const next = async (room?: Uint8Array): Promise<IteratorResult<Uint8Array, undefined>> => {
       if (at === end) return finish();
-      // New for every chunk: the consumer may still hold the last, in the queue of a socket.
-      const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - at));
+      const chunk = chunkFor(Math.min(CHUNK_BYTES, end - at), room);
       try {
         this.#reading = this.#fill(chunk, at);
         await this.#reading;
@@ -73,4 +75,12 @@ export class OpenFile implements OpenBlob {
     await this.#reading.catch(() => {}); // Whoever reads hears of it.
     this.#disk.close(fd).catch(() => {}); // Nothing was written, so nothing can be lost.
   }
+}
+
+/** New unless there is room: the consumer may still hold the last, in the queue of a socket. */
+function chunkFor(length: number, room: Uint8Array | undefined): Uint8Array {
+  if (room === undefined || room.length < Math.min(LEAST_ROOM_BYTES, length)) {
+    return Buffer.allocUnsafe(length);
+  }
+  return room.subarray(0, length);
 }

@@ -308,7 +308,7 @@ suite("an upload in parts", () => {
 });
 
 test("a server that falls silent is given up, a slow reader is not", async (t) => {
-  const { proxy, driver } = await troubled(t, 200);
+  const { proxy, driver } = await troubled(t, 1_000);
   const bytes = randomBytes(4 * MIB);
   const id = await keep(driver, bytes);
   proxy.treat(/^HEAD/, () => {}, 5); // As often as it is tried.
@@ -316,7 +316,7 @@ test("a server that falls silent is given up, a slow reader is not", async (t) =
   const blob = (await driver.open(id))!;
   const found = [];
   for await (const chunk of blob.read({ offset: 0, length: blob.size })) {
-    if (found.length === 1) await sleep(600);
+    if (found.length === 1) await sleep(1_500);
     found.push(chunk);
   }
   assert.ok(Buffer.concat(found).equals(bytes));

@@ -1,0 +1,89 @@
+/** Every command of the client, one line each, in the order of the help. */
+import { createBucket } from "./buckets/create.ts";
+import { deleteBucket } from "./buckets/delete.ts";
+import { showBucket } from "./buckets/info.ts";
+import { listBuckets } from "./buckets/list.ts";
+import type { Command } from "./command.ts";
+import { deleteObjects } from "./objects/delete.ts";
+import { getObjects } from "./objects/get.ts";
+import { headObject } from "./objects/head.ts";
+import { listObjects } from "./objects/list.ts";
+import { putObjects } from "./objects/put.ts";
+import { addRecord } from "./records/add.ts";
+import { editRecord } from "./records/edit.ts";
+import { exportRecords } from "./records/export.ts";
+import { recordHistory } from "./records/history.ts";
+import { importRecords } from "./records/import.ts";
+import { listRecords } from "./records/list.ts";
+import { removeRecord } from "./records/remove.ts";
+import { revertRecords } from "./records/revert.ts";
+import { deleteScript } from "./scripts/delete.ts";
+import { deployScript } from "./scripts/deploy.ts";
+import { devScript } from "./scripts/dev.ts";
+import { initProject } from "./scripts/init.ts";
+import { rollbackScript } from "./scripts/rollback.ts";
+import { bulkSecrets } from "./scripts/secret-bulk.ts";
+import { deleteSecret } from "./scripts/secret-delete.ts";
+import { listSecrets } from "./scripts/secret-list.ts";
+import { putSecret } from "./scripts/secret-put.ts";
+import { tailScript } from "./scripts/tail.ts";
+import { writeTypes } from "./scripts/types.ts";
+import { listVersions } from "./scripts/versions-list.ts";
+import { viewVersion } from "./scripts/versions-view.ts";
+import { createZone } from "./zones/create.ts";
+import { deleteZone } from "./zones/delete.ts";
+import { showZone } from "./zones/info.ts";
+import { listZones } from "./zones/list.ts";
+import { zoneSettings } from "./zones/settings.ts";
+
+/** What the first words stand for; small first letter, no full stop. */
+export const groups = {
+  versions: "the versions of a script",
+  secret: "the secrets of a script, which it finds on env",
+  bucket: "buckets, which hold objects",
+  object: "the objects in a bucket",
+  zone: "zones: the domains that are answered for",
+  record: "the DNS records of a zone",
+} as const;
+
+export const commands: readonly Command[] = [
+  initProject,
+  devScript,
+  writeTypes,
+  deployScript,
+  tailScript,
+  listVersions,
+  viewVersion,
+  rollbackScript,
+  putSecret,
+  listSecrets,
+  deleteSecret,
+  bulkSecrets,
+  deleteScript,
+
+  listBuckets,
+  createBucket,
+  showBucket,
+  deleteBucket,
+
+  putObjects,
+  getObjects,
+  listObjects,
+  headObject,
+  deleteObjects,
+
+  listZones,
+  createZone,
+  showZone,
+  deleteZone,
+  zoneSettings,
+
+  listRecords,
+  addRecord,
+  editRecord,
+  removeRecord,
+  importRecords,
+  exportRecords,
+  recordHistory,
+  revertRecords,
+];

@@ -1,0 +1,78 @@
+/** Runs one command: its context, Ctrl-C, errors in words, the exit code. */
+import type { Parsed } from "./attach.ts";
+import { ApiFault, unreachable } from "./api-fault.ts";
+import type { Command } from "./command.ts";
+import { type ClientRoot, contextOf, Interrupted, type Surroundings } from "./context.ts";
+import { CliFault, exitCodes } from "./fault.ts";
+import { storeFault } from "./store-fault.ts";
+
+/** As a shell has them: 128 and the number of the signal. */
+const INTERRUPTED = 130;
+const BROKEN_PIPE = 141;
+
+/** What a command has to clean up after Ctrl-C (a draft, a request) is done long before. */
+const CLEAN_UP_MS = 2_000;
+
+/** Runs the command to its end; the answer is the exit code. */
+export async function perform(
+  root: ClientRoot,
+  declared: Command,
+  { args, options, common }: Parsed,
+  around: Surroundings,
+  stop: AbortController,
+): Promise<number> {
+  let broken: NodeJS.ErrnoException | null = null;
+  const onError = (error: NodeJS.ErrnoException) => {
+    broken ??= error;
+    stop.abort(); // Whoever read has what they wanted, or the disk is full: there is no use in going on.
+  };
+  around.stdout.on("error", onError);
+  const context = contextOf(root, common, around, stop.signal);
+  try {
+    await Promise.race([declared.run({ args, options } as never, context), patience(stop.signal)]);
+    if (broken !== null) throw broken;
+    return 0;
+  } catch (error) {
+    if (isBrokenPipe(broken)) return BROKEN_PIPE;
+    if (broken === null && (error instanceof Interrupted || stop.signal.aborted))
+      return INTERRUPTED;
+    const fault = faultOf(broken ?? error, () => context.serverUrl);
+    around.stderr.write(common.json ? `${asJson(fault)}\n` : `selvedge: ${fault.message}\n`);
+    return exitCodes[fault.kind];
+  } finally {
+    around.stdout.off("error", onError);
+  }
+}
+
+function isBrokenPipe(error: NodeJS.ErrnoException | null): boolean {
+  return error?.code === "EPIPE";
+}
+
+/** Rejects when a command goes on though it has been asked to stop. */
+function patience(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => {
+      setTimeout(() => reject(new Interrupted()), CLEAN_UP_MS).unref();
+    });
+  });
+}
+
+/** Whatever was thrown, in words for the user. */
+function faultOf(error: unknown, serverUrl: () => string): CliFault {
+  for (let one = error; one instanceof Error; one = one.cause) {
+    if (one instanceof CliFault) return one;
+  }
+  const fault = storeFault(error);
+  if (fault !== null) return fault;
+  const message = error instanceof Error ? error.message : String(error);
+  if (message.startsWith("The store cannot be reached")) {
+    return unreachable(serverUrl(), (error as Error).cause);
+  }
+  return new CliFault("failed", message, { cause: error });
+}
+
+function asJson(fault: CliFault): string {
+  const { kind, message } = fault;
+  const errors = fault instanceof ApiFault ? { errors: fault.errors } : {};
+  return JSON.stringify({ error: { kind, message, ...errors } });
+}

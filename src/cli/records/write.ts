@@ -1,0 +1,25 @@
+/** Sends the change of one record and says what came of it, or would. */
+import type { CommandContext } from "../context.ts";
+import { visible } from "../table.ts";
+import { type DryRun, showDryRun } from "./change.ts";
+import { type DnsRecord, recordLine } from "./record.ts";
+
+export interface RecordWrite {
+  readonly method: "POST" | "PATCH";
+  readonly path: string;
+  readonly body: object;
+  readonly dryRun: boolean;
+  /** `Added`, `Changed`. */
+  readonly done: string;
+}
+
+export async function writeRecord(
+  { api, out }: CommandContext,
+  { method, path, body, dryRun, done }: RecordWrite,
+): Promise<void> {
+  const query = dryRun ? { dry_run: true } : {};
+  const { result, messages } = await api.request<DnsRecord | DryRun>(method, path, { body, query });
+  for (const { message } of messages) out.warn(`${message}.`);
+  if ("dry_run" in result) out.result(result, () => showDryRun(result, out.style));
+  else out.result(result, `${done} ${visible(recordLine(result))}`);
+}

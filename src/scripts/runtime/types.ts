@@ -1,0 +1,93 @@
+/** What the runtime is told, and what it gives: limits, places, events. */
+import type { Agent } from "node:http";
+import type { Log } from "#kit/log.ts";
+import type { Metrics } from "#kit/metrics.ts";
+import type { ScriptFault } from "../fault.ts";
+import type { RunnableScript } from "../model.ts";
+
+export interface RuntimeLimits {
+  /** Processes at once; beyond, the idle one that was used longest ago goes. */
+  readonly processes: number;
+  /** What one process may hold. */
+  readonly memoryMib: number;
+  /** CPU time that a process may use without answering anything in between. */
+  readonly cpuSeconds: number;
+  readonly startSeconds: number;
+  /** A process that nobody asked anything for so long is stopped. */
+  readonly idleSeconds: number;
+  /** How long a process that was replaced may finish what it does. */
+  readonly drainSeconds: number;
+}
+
+export interface RuntimeOptions {
+  /** A folder for modules and configs, private to this runtime; what lies there is removed at the start. */
+  readonly runDir: string;
+  /** Path of the unix socket at which the store answers. */
+  readonly storeSocket: string;
+  /** Source of the module that puts buckets on `env`. */
+  readonly bindingModule: string;
+  readonly load: (scriptId: string) => Promise<RunnableScript | null>;
+  readonly loadByName: (accountId: string, name: string) => Promise<RunnableScript | null>;
+  readonly limits: RuntimeLimits;
+  /** Ranges that scripts may reach beside the public ones. */
+  readonly outbound: readonly string[];
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+}
+
+/** A script's process, held for one request until disposed. */
+export interface ScriptPlace extends Disposable {
+  readonly socketPath: string;
+  /** Keeps connections to the process, for `node:http`. */
+  readonly agent: Agent;
+  /** After a request has failed: why the process ended, if it did. */
+  fault(): ScriptFault | null;
+}
+
+export interface ScheduledEvent {
+  readonly cron: string;
+  /** In ms since the epoch. */
+  readonly scheduledTime: number;
+}
+
+export interface ScheduledResult {
+  /** `ok`, `exception`, … */
+  readonly outcome: string;
+  /** The script has asked not to be called again for this time. */
+  readonly noRetry: boolean;
+}
+
+/** What a store token opens. */
+export interface StoreGrant {
+  readonly accountId: string;
+  readonly scriptName: string;
+  readonly buckets: ReadonlySet<string>;
+}
+
+/** One event that a script handled, as the runtime traced it. */
+export interface TailEvent {
+  readonly scriptName: string;
+  readonly entrypoint: string | null;
+  /** `ok`, `exception`, `canceled`, … */
+  readonly outcome: string;
+  /** In ms since the epoch. */
+  readonly eventTimestamp: number | null;
+  /** A request (`request`, `response`), a cron trigger (`cron`, `scheduledTime`), …; null at start-up. */
+  readonly event: Readonly<Record<string, unknown>> | null;
+  readonly logs: readonly {
+    readonly level: string;
+    readonly timestamp: number;
+    readonly message: readonly unknown[];
+  }[];
+  readonly exceptions: readonly {
+    readonly name: string;
+    readonly message: string;
+    readonly timestamp: number;
+    readonly stack?: string;
+  }[];
+  readonly truncated: boolean;
+  /** In ms. */
+  readonly cpuTime: number;
+  readonly wallTime: number;
+}

@@ -1,0 +1,278 @@
+/**
+ * The configuration that one workerd process runs on: a script, the scripts that it binds, and what stands
+ * between them and the platform. A function of its arguments; every string of a script is a stranger's.
+ */
+import type { Binding, ModuleType, RunnableScript, ScriptModule } from "../model.ts";
+import { type CapnpText, embed, list, struct, text, TRUE } from "./capnp-text.ts";
+import { type BucketCompatibility, compatibilityOf } from "./compatibility.ts";
+import { networkOf } from "./network.ts";
+
+/** A script in the process. Its store token opens its own buckets, not those of its neighbours. */
+export interface Member {
+  readonly script: RunnableScript;
+  readonly storeToken: string;
+}
+
+export interface ProcessPlan {
+  /** The first is the one that the process is for. They are of one account. */
+  readonly members: readonly [Member, ...Member[]];
+  /** Paths of unix sockets that workerd makes. */
+  readonly httpSocket: string;
+  readonly controlSocket: string;
+  /** Paths of unix sockets of the platform. */
+  readonly storeSocket: string;
+  readonly tailSocket: string;
+  /** Opens the tail socket. */
+  readonly tailToken: string;
+  /** Ids of members whose events are to be told. */
+  readonly tailed: ReadonlySet<string>;
+  /** Sources of the platform's own modules. */
+  readonly bindingModule: string;
+  readonly controlModule: string;
+  readonly memoryMib: number;
+  readonly outbound: readonly string[];
+}
+
+export interface WorkerdConfig {
+  readonly text: string;
+  /** Lie beside the text under these names. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+}
+
+/** Headers of the process's HTTP socket that carry what the request line cannot. */
+export const SCHEME_HEADER = "X-Forwarded-Proto";
+export const CF_HEADER = "x-selvedge-cf";
+
+const BINDING_MODULE = "selvedge-internal:store";
+const CONTROL = "control";
+const MAIN = "main";
+/** How workerd introduces what it says of the script that the process is for. */
+export const MAIN_PREFIX = `service ${MAIN}: `;
+
+const MODULE_FIELDS: Readonly<Record<Exclude<ModuleType, "sourcemap">, string>> = {
+  esm: "esModule",
+  commonjs: "commonJsModule",
+  text: "text",
+  data: "data",
+  wasm: "wasm",
+  json: "json",
+};
+
+/** Throws a `ScriptFault` for what no configuration can be made of. */
+export function workerdConfig(plan: ProcessPlan): WorkerdConfig {
+  const files = new Files();
+  const serviceNames = new Map(
+    plan.members.map(({ script }, i) => [script.name, i === 0 ? MAIN : `script ${script.name}`]),
+  );
+  const config = struct({
+    services: list([
+      ...plan.members.map((member, i) => memberService(member, i, { plan, files, serviceNames })),
+      ...plan.members.map((member, i) => storeService(member, i, plan)),
+      controlService(plan, files),
+      external("tail", plan.tailSocket, plan.tailToken),
+      struct({ name: text("internet"), network: networkOf(plan.outbound) }),
+    ]),
+    sockets: list([
+      socket("http", plan.httpSocket, MAIN, {
+        forwardedProtoHeader: text(SCHEME_HEADER),
+        cfBlobHeader: text(CF_HEADER),
+      }),
+      socket("control", plan.controlSocket, CONTROL, {}),
+    ]),
+    extensions: list([extension(files.add(Buffer.from(plan.bindingModule)))]),
+    v8Flags: list([text(`--max-heap-size=${plan.memoryMib}`)]),
+    logging: struct({ structuredLogging: TRUE }),
+  });
+  const head = 'using Workerd = import "/workerd/workerd.capnp";\n';
+  return { text: `${head}const config :Workerd.Config = ${config.capnp};\n`, files: files.all };
+}
+
+/** Contents that are embedded, under names of ours: those of modules could lead anywhere. */
+class Files {
+  readonly all = new Map<string, Uint8Array>();
+
+  add(content: Uint8Array): CapnpText {
+    const name = `file-${this.all.size}`;
+    this.all.set(name, content);
+    return embed(name);
+  }
+}
+
+interface Context {
+  readonly plan: ProcessPlan;
+  readonly files: Files;
+  readonly serviceNames: ReadonlyMap<string, string>;
+}
+
+function memberService({ script }: Member, index: number, context: Context): CapnpText {
+  const { files, plan, serviceNames } = context;
+  const compatibility = compatibilityOf(script);
+  const store = storeName(index);
+  return struct({
+    name: text(serviceNames.get(script.name)!),
+    worker: struct({
+      ...codeOf(script, files),
+      compatibilityDate: text(compatibility.date),
+      compatibilityFlags: list(compatibility.flags.map(text)),
+      bindings: list(
+        script.bindings.map((binding) =>
+          struct({
+            name: text(binding.name),
+            ...bindingValue(binding, { ...context, script, store, ...compatibility }),
+          }),
+        ),
+      ),
+      cacheApiOutbound: struct({ name: text(CONTROL), entrypoint: text("NoCache") }),
+      ...(plan.tailed.has(script.id) && {
+        tails: list([controlEntry("Tail", { scriptId: script.id })]),
+      }),
+    }),
+  });
+}
+
+function codeOf({ main, modules }: RunnableScript, files: Files): Record<string, CapnpText> {
+  if (main === null) return { serviceWorkerScript: files.add(modules[0]!.content) };
+  const isMain = ({ name }: ScriptModule) => name === main;
+  const inOrder = [...modules.filter(isMain), ...modules.filter((module) => !isMain(module))];
+  const shown = inOrder.flatMap(({ name, type, content }) =>
+    type === "sourcemap"
+      ? [] // It is for whoever reads stack traces.
+      : [struct({ name: text(name), [MODULE_FIELDS[type]]: files.add(content) })],
+  );
+  return { modules: list(shown) };
+}
+
+interface BindingContext extends Context {
+  readonly script: RunnableScript;
+  /** Name of the service through which the script reaches its buckets. */
+  readonly store: string;
+  readonly buckets: BucketCompatibility;
+}
+
+function bindingValue(binding: Binding, context: BindingContext): Record<string, CapnpText> {
+  const { files, script } = context;
+  switch (binding.type) {
+    case "text":
+    case "secret":
+      return { text: text(binding.text) };
+    case "json":
+      return { json: json(binding.json) };
+    case "version":
+      return {
+        json: json({
+          id: script.versionId,
+          tag: script.tag ?? "",
+          timestamp: new Date(script.versionCreatedAt).toISOString(),
+        }),
+      };
+    case "data":
+      return { data: files.add(binding.data) };
+    case "wasm":
+      return { wasmModule: files.add(binding.data) };
+    case "service":
+      return { service: serviceDesignator(binding, context) };
+    case "bucket":
+      return { wrapped: bucket(binding, context) };
+  }
+}
+
+function serviceDesignator(
+  { service, entrypoint }: Extract<Binding, { type: "service" }>,
+  { serviceNames }: Context,
+): CapnpText {
+  const name = serviceNames.get(service);
+  if (name === undefined) return controlEntry("Missing", { name: service });
+  return struct({
+    name: text(name),
+    entrypoint: entrypoint === null ? undefined : text(entrypoint),
+  });
+}
+
+function bucket(
+  { bucketName, keepsDelimiter }: Extract<Binding, { type: "bucket" }>,
+  { store, buckets }: BindingContext,
+): CapnpText {
+  const compatibility = {
+    ...buckets,
+    keepsDelimiter: keepsDelimiter || buckets.keepsDelimiter,
+  };
+  return struct({
+    moduleName: text(BINDING_MODULE),
+    innerBindings: list([
+      struct({ name: text("store"), service: text(store) }),
+      struct({ name: text("bucketName"), text: text(bucketName) }),
+      struct({ name: text("compatibility"), json: json(compatibility) }),
+    ]),
+  });
+}
+
+function storeName(index: number): string {
+  return `store ${index}`;
+}
+
+function storeService({ storeToken }: Member, index: number, { storeSocket }: ProcessPlan) {
+  return external(storeName(index), storeSocket, storeToken);
+}
+
+/** A door of the platform. workerd adds the token itself, so that no JavaScript can see or change it. */
+function external(name: string, socketPath: string, token: string): CapnpText {
+  const authorization = struct({
+    name: text("Authorization"),
+    value: text(`Bearer ${token}`),
+  });
+  const http = struct({ injectRequestHeaders: list([authorization]) });
+  return struct({ name: text(name), external: struct({ address: unix(socketPath), http }) });
+}
+
+function controlService({ controlModule }: ProcessPlan, files: Files): CapnpText {
+  return struct({
+    name: text(CONTROL),
+    worker: struct({
+      modules: list([
+        struct({ name: text("control.js"), esModule: files.add(Buffer.from(controlModule)) }),
+      ]),
+      compatibilityDate: text("2026-11-01"),
+      // `scheduled` of the script is called with it.
+      compatibilityFlags: list([text("service_binding_extra_handlers")]),
+      bindings: list([
+        struct({ name: text("SCRIPT"), service: text(MAIN) }),
+        struct({ name: text("TAIL"), service: text("tail") }),
+      ]),
+    }),
+  });
+}
+
+function controlEntry(entrypoint: string, props: object): CapnpText {
+  return struct({
+    name: text(CONTROL),
+    entrypoint: text(entrypoint),
+    props: struct({ json: json(props) }),
+  });
+}
+
+function socket(
+  name: string,
+  path: string,
+  service: string,
+  http: Record<string, CapnpText>,
+): CapnpText {
+  return struct({
+    name: text(name),
+    address: unix(path),
+    http: struct(http),
+    service: text(service),
+  });
+}
+
+function unix(path: string): CapnpText {
+  return text(`unix:${path}`);
+}
+
+function extension(source: CapnpText): CapnpText {
+  const module = struct({ name: text(BINDING_MODULE), internal: TRUE, esModule: source });
+  return struct({ modules: list([module]) });
+}
+
+function json(value: unknown): CapnpText {
+  return text(JSON.stringify(value));
+}

@@ -1,0 +1,330 @@
+/** The commands for scripts: the real program, on this machine and against a real server. */
+import assert from "node:assert/strict";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { join } from "node:path";
+import { after, before, suite, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Cli } from "../support/cli.ts";
+import { CliEvents } from "../support/cli-events.ts";
+import { until } from "../support/patience.ts";
+import { mustRun } from "../support/program.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A project as a user has it: made by `init`, with the package installed. */
+async function makeProject(origin: string, name: string): Promise<Cli> {
+  const outer = await Cli.for(origin);
+  await outer.must(["init", name, "--yes"]);
+  const folder = join(outer.folder, name);
+  await mkdir(join(folder, "node_modules"));
+  await symlink(ROOT, join(folder, "node_modules/selvedge"), "dir");
+  return new Cli(folder, outer.env);
+}
+
+async function edit(cli: Cli, file: string, change: (text: string) => string): Promise<void> {
+  const path = join(cli.folder, file);
+  await writeFile(path, change(await readFile(path, "utf8")));
+}
+
+const respond = (expression: string) =>
+  `export default { async fetch(request, env) { return new Response(${expression}); } } satisfies ExportedHandler<Env>;\n`;
+
+suite("a project on this machine", () => {
+  let cli: Cli;
+  before(async () => {
+    cli = await makeProject("http://127.0.0.1:1", "shop");
+  });
+  after(() => cli[Symbol.asyncDispose]());
+
+  test("init makes what type-checks, and does not write over it", async () => {
+    await mustRun(join(ROOT, "node_modules/.bin/tsc"), ["--project", "."], {
+      cwd: cli.folder,
+      env: { PATH: process.env["PATH"]! },
+    });
+    const before = await readFile(join(cli.folder, "selvedge.toml"), "utf8");
+    assert.match(before, /^name = "shop"\n/);
+    const { code, stderr } = await cli.run(["init", ".", "--name", "other"]);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^selvedge: This folder has .*selvedge\.toml.* already\. Nothing was written/,
+    );
+    assert.equal(await readFile(join(cli.folder, "selvedge.toml"), "utf8"), before);
+  });
+
+  test("types writes what the project binds, and tsc holds the script to it", async () => {
+    await writeFile(join(cli.folder, ".dev.vars"), "API_KEY=secret\n");
+    assert.equal(await cli.must(["types"]), "Wrote selvedge-env.d.ts.\n");
+    const written = await readFile(join(cli.folder, "selvedge-env.d.ts"), "utf8");
+    assert.match(written, /GREETING: string;\n {2}API_KEY: string;\n {2}BUCKET: StoreBucket;/);
+    assert.equal(written.includes("secret"), false);
+    await writeFile(
+      join(cli.folder, "src/wrong.ts"),
+      "export const f = (env: Env) => env.BUKET;\n",
+    );
+    const checked = mustRun(join(ROOT, "node_modules/.bin/tsc"), ["--project", "."], {
+      cwd: cli.folder,
+      env: { PATH: process.env["PATH"]! },
+    });
+    await assert.rejects(checked, /src\/wrong\.ts.+Property 'BUKET' does not exist on type 'Env'/);
+    await writeFile(join(cli.folder, "src/wrong.ts"), "");
+  });
+
+  test("a fault of the project file has file, line and key, and exit code 2", async () => {
+    await writeFile(
+      join(cli.folder, "bad.toml"),
+      'name = "shop"\n[[store_buckets]]\nbinding = "1"\nbucket_name = "shop"\n',
+    );
+    const { code, stderr } = await cli.run(["types", "--config", "bad.toml"]);
+    assert.equal(code, 2);
+    assert.match(
+      stderr,
+      /^selvedge: bad\.toml:3: store_buckets\[0\]\.binding: must be a JavaScript/,
+    );
+  });
+
+  test("dev runs it, reloads it, shows what fails, and ends at Ctrl-C", async () => {
+    await using dev = new CliEvents(cli.start(["dev", "--port", "0", "--json"]));
+    const url = (await dev.nextOf("ready"))["url"] as string;
+    const put = await fetch(`${url}/a/b.txt`, {
+      method: "PUT",
+      body: "text",
+      headers: { "content-type": "text/x" },
+    });
+    assert.equal(put.status, 201);
+    const got = await fetch(`${url}/a/b.txt`);
+    assert.equal(got.headers.get("content-type"), "text/x");
+    assert.equal(await got.text(), "text");
+    const logged = await dev.next((event) => event["method"] === "GET");
+    assert.deepEqual([logged["path"], logged["status"]], ["/a/b.txt", 200]);
+
+    await writeFile(
+      join(cli.folder, "src/boom.ts"),
+      "// Why\n\nexport function boom(): never {\n  throw new Error('boom');\n}\n",
+    );
+    const boom = `import { boom } from "./boom";\n${respond("env.API_KEY + (request.url.endsWith('boom') ? boom() : '')")}`;
+    await writeFile(join(cli.folder, "src/index.ts"), boom);
+    await dev.nextOf("built");
+    assert.equal(await (await fetch(url)).text(), "secret");
+    assert.equal((await fetch(`${url}/boom`)).status, 500);
+    const { message } = await dev.nextOf("exception");
+    assert.match(
+      message as string,
+      /^Error: boom\n\s+at boom \(src\/boom\.ts:4:9\)\n\s+at .*src\/index\.ts:2:/,
+    );
+
+    await writeFile(join(cli.folder, "src/index.ts"), "export default {\n  fetch( {\n};\n");
+    assert.match((await dev.nextOf("failed"))["message"] as string, /src\/index\.ts:3:/);
+    assert.equal(await (await fetch(url)).text(), "secret", "the last good version goes on");
+    await writeFile(
+      join(cli.folder, "src/index.ts"),
+      "throw new Error('at start');\nexport default {};\n",
+    );
+    assert.match(
+      (await dev.nextOf("failed"))["message"] as string,
+      /at start[\s\S]+src\/index\.ts:1:/,
+    );
+
+    await writeFile(join(cli.folder, "src/index.ts"), respond("env.GREETING"));
+    await dev.nextOf("built");
+    await edit(cli, "selvedge.toml", (text) =>
+      text.replace(/GREETING = .*/, 'GREETING = "changed"'),
+    );
+    await dev.nextOf("built");
+    assert.equal(await (await fetch(url)).text(), "changed");
+    assert.equal(await dev.interrupt(), 0);
+  });
+
+  test("dev drops no request while it reloads", async () => {
+    await using dev = new CliEvents(cli.start(["dev", "--port", "0", "--json"]));
+    const url = (await dev.nextOf("ready"))["url"] as string;
+    let isOver = false;
+    const seen = new Set<string>();
+    const asking = Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        const answer = await fetch(url);
+        assert.equal(answer.status, 200);
+        seen.add(await answer.text());
+      }
+    });
+    for (const round of ["one", "two", "three"]) {
+      await writeFile(join(cli.folder, "src/index.ts"), respond(`"${round}"`));
+      await dev.nextOf("built");
+      await until(() => seen.has(round));
+    }
+    isOver = true;
+    await Promise.all(asking);
+    assert.equal(await dev.interrupt(), 0);
+  });
+});
+
+suite("a project on a server", () => {
+  let server: TestServer;
+  let cli: Cli;
+  before(async () => {
+    server = await startServer({ args: ["--edge", "127.0.0.1:0"] });
+    cli = await makeProject(server.origin, "files");
+  });
+  after(async () => {
+    await cli[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  interface Deployed {
+    readonly version_id: string;
+    readonly urls: string[];
+    readonly changes: { readonly what: string; readonly before: string; readonly after: string }[];
+  }
+  const deploy = (...args: string[]) => cli.json<Deployed>(["deploy", ...args]);
+  let host: string;
+  const ask = (path = "/", at = host, init: Parameters<typeof askEdge>[3] = {}) =>
+    askEdge(server.ready["edge"]!, at, path, init);
+
+  test("deploy names the bucket that is missing, and how it is made", async () => {
+    const { code, stderr } = await cli.run(["deploy"]);
+    assert.equal(code, 3);
+    assert.match(
+      stderr,
+      /There is no bucket files-objects[^\n]+\n {2}selvedge bucket create files-objects\n$/,
+    );
+    await cli.must(["bucket", "create", "files-objects"]);
+  });
+
+  test("a dry run shows what would come, and nothing does", async () => {
+    const { changes } = await deploy("--dry-run");
+    assert.deepEqual(
+      changes.map(({ what }) => what),
+      ["size", "compatibility_date", "binding GREETING", "binding BUCKET", "subdomain"],
+    );
+    assert.equal((await cli.run(["versions", "list"])).code, 3);
+  });
+
+  test("deploy ships it: an object put through the script is read back by both ways", async () => {
+    const { urls, version_id } = await deploy("--message", "first");
+    assert.match(version_id, /^[0-9a-f]{8}-[0-9a-f]{4}-/);
+    host = new URL(urls[0]!).host;
+    assert.equal((await ask("/k.txt", host, { method: "PUT", body: "value" })).status, 201);
+    assert.equal((await ask("/k.txt")).text, "value");
+    assert.equal(await cli.must(["object", "get", "files-objects/k.txt", "-"]), "value");
+  });
+
+  test("deploy again shows the difference; a script that does not start changes nothing", async () => {
+    await edit(cli, "selvedge.toml", (text) =>
+      text.replace(/GREETING = .*/, 'GREETING = "second"'),
+    );
+    await writeFile(join(cli.folder, "src/index.ts"), respond("env.GREETING"));
+    const { changes } = await deploy("--message", "second");
+    assert.deepEqual(
+      changes.map(({ what }) => what),
+      ["size", "binding GREETING"],
+    );
+    assert.equal((await ask()).text, "second");
+    await writeFile(
+      join(cli.folder, "src/index.ts"),
+      "throw new Error('at start');\nexport default {};",
+    );
+    const { code, stderr } = await cli.run(["deploy"]);
+    assert.equal(code, 1);
+    assert.match(stderr, /at start/);
+    assert.equal((await ask()).text, "second");
+    await writeFile(join(cli.folder, "src/index.ts"), respond("env.GREETING"));
+  });
+
+  test("versions lists and shows; rollback goes back, by number and to what was before", async () => {
+    const versions = await cli.json<{ number: number; deployed: boolean }[]>(["versions", "list"]);
+    assert.deepEqual(
+      versions.map(({ number, deployed }) => [number, deployed]),
+      [
+        [2, true],
+        [1, false],
+      ],
+    );
+    assert.match(
+      await cli.must(["versions", "view", "2"]),
+      /\nmessage +second\n[\s\S]+GREETING: var "second"/,
+    );
+    await cli.must(["rollback", "--yes"]);
+    assert.match((await ask()).text, /^Objects in files-objects:/);
+    await cli.must(["rollback", "2", "--yes", "--message", "on again"]);
+    assert.equal((await ask()).text, "second");
+    assert.equal((await cli.run(["rollback", "7", "--yes"])).code, 3);
+  });
+
+  test("secrets come from standard input, are listed by name, survive a deploy, and go", async () => {
+    await writeFile(
+      join(cli.folder, "src/index.ts"),
+      respond("[env.KEY, env.A, env.B].join()").replace("satisfies ExportedHandler<Env>", ""),
+    );
+    await deploy();
+    await cli.must(["secret", "put", "KEY"], "s3cret\n");
+    assert.equal((await ask()).text, "s3cret,,");
+    await cli.must(["secret", "bulk"], '{"A":"1","B":"2"}');
+    await deploy();
+    assert.equal((await ask()).text, "s3cret,1,2");
+    await cli.must(["secret", "delete", "A", "--yes"]);
+    const left = await cli.json<{ name: string }[]>(["secret", "list"]);
+    assert.deepEqual(left.map(({ name }) => name).sort(), ["B", "KEY"]);
+    assert.equal((await ask()).text, "s3cret,,2");
+  });
+
+  test("tail tells requests, logs and exceptions until Ctrl-C", async () => {
+    const source =
+      'export default { fetch({ url }) { console.log("saw", url); if (url.endsWith("/no")) throw new Error("no"); return new Response("ok"); } };';
+    await writeFile(join(cli.folder, "src/index.ts"), source);
+    await deploy();
+    await using tail = new CliEvents(cli.start(["tail", "--json", "--status", "error"]));
+    await until(() => tail.notes.includes("Following files"));
+    await ask("/yes");
+    await ask("/no");
+    const event = await tail.next(() => true);
+    assert.equal(event["outcome"], "exception");
+    assert.equal((event["logs"] as { message: unknown[] }[])[0]!.message[0], "saw");
+    assert.equal((event["exceptions"] as { message: string }[])[0]!.message, "no");
+    assert.equal(await tail.interrupt(), 0);
+  });
+
+  test("routes and crons of an environment are set, and shown as changes", async () => {
+    await cli.must(["zone", "create", "example.com"]);
+    await cli.must(["record", "add", "example.com", "www", "A", "192.0.2.1", "--proxied"]);
+    const live =
+      '\n[env.live]\nroutes = ["www.example.com/live/*"]\ntriggers = { crons = ["0 3 * * *"] }\n';
+    await edit(cli, "selvedge.toml", (text) => text + live);
+    const { changes, urls } = await deploy("--env", "live");
+    assert.deepEqual(
+      changes.map(({ what }) => what).filter((what) => /route|cron|subdomain/.test(what)),
+      ["route www.example.com/live/*", "cron 0 3 * * *", "subdomain"],
+    );
+    assert.deepEqual(urls, ["http://www.example.com/live/*"]);
+    assert.equal((await ask("/live/x", "www.example.com")).text, "ok");
+    assert.equal((await ask("/other", "www.example.com")).status, 404);
+    assert.deepEqual((await deploy("--env", "live")).changes, []);
+  });
+
+  test("delete removes it", async () => {
+    await cli.must(["delete", "--yes", "--env", "live"]);
+    await cli.must(["delete", "files", "--yes"]);
+    assert.equal((await ask()).status, 421, "its name is gone, too");
+    assert.equal((await cli.run(["versions", "list"])).code, 3);
+  });
+});
+
+/** `fetch` cannot name a host of its own. */
+function askEdge(
+  edge: string,
+  host: string,
+  path: string,
+  { method = "GET", body }: { readonly method?: string; readonly body?: string },
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${edge}${path}`, { method, headers: { host } }, (response) => {
+      let text = "";
+      response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      response.on("end", () => resolve({ status: response.statusCode!, text }));
+      response.on("error", reject);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
