@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const DIST = `${ROOT}dist`;
 
-/** Files that go along as they are. */
-const COPIED = ["bin/selvedge.js", "types/script.d.ts", "README.md", "CHANGELOG.md"];
+/** Files and folders that go along as they are. */
+const COPIED = ["bin/selvedge.js", "types/script.d.ts", "templates", "README.md", "CHANGELOG.md"];
 
 rmSync(DIST, { recursive: true, force: true });
 const compiled = spawnSync(`${ROOT}node_modules/.bin/tsc`, ["--project", "tsconfig.build.json"], {
@@ -18,7 +18,7 @@ const compiled = spawnSync(`${ROOT}node_modules/.bin/tsc`, ["--project", "tsconf
   stdio: "inherit",
 });
 if (compiled.status !== 0) process.exit(1);
-for (const path of COPIED) cpSync(`${ROOT}${path}`, `${DIST}/${path}`);
+for (const path of COPIED) cpSync(`${ROOT}${path}`, `${DIST}/${path}`, { recursive: true });
 const manifest = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as Record<string, unknown>;
 writeFileSync(`${DIST}/package.json`, `${JSON.stringify(published(manifest), null, 2)}\n`);
 console.log("Built dist/; publish it with: npm publish dist");

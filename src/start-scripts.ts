@@ -7,7 +7,7 @@ import type { Database } from "#db";
 import type { Log } from "#kit/log.ts";
 import type { Metrics } from "#kit/metrics.ts";
 import type { ObjectStore } from "#objects";
-import { NEWEST_DATE, Routes, Schedules, ScriptRuntime, Scripts } from "#scripts";
+import { Routes, Schedules, ScriptRuntime, Scripts } from "#scripts";
 import type { Zones } from "#zones";
 import type { Config } from "./config.ts";
 
@@ -42,7 +42,6 @@ export async function startScripts(
     now,
     sealKey,
     limits: { scriptBytes: settings.bytes, scriptsPerAccount: settings.perAccount },
-    newestCompatibilityDate: NEWEST_DATE,
     check: (script) => runtime.check(script),
     bucketExists: async (accountId, name) =>
       (await objects.bucket(name).catch(() => null))?.accountId === accountId,

@@ -2,6 +2,8 @@
  * What an edge script sees beyond the web platform (`lib: ["esnext", "webworker"]`), as global types.
  * `selvedge types` writes a file that refers to this one and says what is on the script's own `env`.
  */
+/* oxlint-disable typescript/consistent-type-imports -- an import would make this a module, and its types no globals */
+/* oxlint-disable typescript/no-extraneous-class -- the runtime has such a class */
 
 // Buckets: the very types of the class that is on env.
 type StoreBucket = import("../src/binding/types.ts").StoreBucket;

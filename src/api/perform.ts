@@ -152,7 +152,7 @@ async function readFields(
     if (type === undefined || !/^multipart\/form-data\s*;/i.test(type))
       throw errors.wrongContentType();
     const limit = upload ? uploadBytes + UPLOAD_ROOM_BYTES : bodyBytes;
-    const parts = await formParts(await readBody(request, limit), type);
+    const parts = formParts(await readBody(request, limit), type);
     return upload ? parts : Object.fromEntries(parts.map(({ name, content }) => [name, content]));
   }
   const isJson = type === undefined || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);

@@ -25,12 +25,15 @@ export async function listenStoreSocket(options: StoreSocketOptions): Promise<As
   const { path, log } = options;
   const handle = handler(options);
   // Bodies take their time: only silence ends a connection.
-  const server = createServer({ requestTimeout: 0, keepAliveTimeout: IDLE_MS }, (request, response) => {
-    handle(request, response).catch((cause: unknown) => {
-      log.error("store call failed", { cause });
-      response.destroy();
-    });
-  });
+  const server = createServer(
+    { requestTimeout: 0, keepAliveTimeout: IDLE_MS },
+    (request, response) => {
+      handle(request, response).catch((cause: unknown) => {
+        log.error("store call failed", { cause });
+        response.destroy();
+      });
+    },
+  );
   server.timeout = IDLE_MS;
   await rm(path, { force: true });
   await new Promise<void>((resolve, reject) => {

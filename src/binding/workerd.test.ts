@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
+import { request } from "node:http";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import type { Binding } from "#scripts";
+import type { Binding, ScriptPlace } from "#scripts";
+import { until } from "../../test/support/patience.ts";
 import { scriptOf, TestRuntime } from "../../test/support/script-runtime.ts";
+import { JSON_BYTES } from "./frames.ts";
 import { bindingModule } from "./binding-module.ts";
 import type { Outcome } from "./in-workerd.contract.ts";
 import { scriptAccess } from "./script-access.ts";
@@ -15,6 +18,9 @@ import { openTestStore, type TestStore } from "./test-store.contract.ts";
 /** Scripts with buckets of a store of their own. */
 interface Scripts extends TestStore {
   readonly scripts: TestRuntime;
+  readonly storeSocket: string;
+  /** Those that the store was shown. */
+  readonly tokens: ReadonlySet<string>;
 }
 
 async function openScripts(limits = {}): Promise<Scripts> {
@@ -23,11 +29,17 @@ async function openScripts(limits = {}): Promise<Scripts> {
   const storeSocket = join(kept.folder, "store.sock");
   const options = { storeSocket, bindingModule: await bindingModule() };
   const scripts = opened.use(await TestRuntime.open(limits, options));
-  const authorize = scriptAccess((token) => scripts.runtime.grant(token), kept.store);
+  const tokens = new Set<string>();
+  const grant = (token: string) => {
+    tokens.add(token);
+    return scripts.runtime.grant(token);
+  };
+  const authorize = scriptAccess(grant, kept.store);
   const { store, accountId, folder } = kept;
   opened.use(await listenStoreSocket({ path: storeSocket, store, authorize, log: scripts.log }));
   const all = opened.move();
-  return { scripts, store, accountId, folder, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  const known = { scripts, store, accountId, folder, storeSocket, tokens };
+  return { ...known, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 function bucket(name: string, bucketName: string, keepsDelimiter = false): Binding {
@@ -139,8 +151,8 @@ suite("a script's buckets", () => {
     assert.equal(await scripts.text("user", "/get"), "hello");
     assert.deepEqual(JSON.parse(await scripts.text("user", "/names")), [
       "StoreBucket",
-      "StoreObjectBody",
-      "StoreChecksums",
+      "GetResult",
+      "Checksums",
     ]);
   });
 
@@ -160,22 +172,16 @@ suite("a script's buckets", () => {
     await using opened = await openScripts();
     const { scripts, store, accountId } = opened;
     for (const name of ["things", "others"]) await store.createBucket(accountId, name);
-    // What the module of the bucket uses, a script can change, and so hold the door in its hand.
-    const forged = `export default { async fetch(request, env) {
-      const seen = [];
-      const url = String.prototype.concat;
-      const encode = TextEncoder.prototype.encode;
-      globalThis.TextEncoder = class { encode(text) { seen.push(text); return encode.call(new this.constructor.real(), text); } };
-      return Response.json(typeof env.THINGS); } }`;
-    scripts.put(scriptOf("forger", forged, { bindings: [bucket("THINGS", "things")], accountId }));
-    assert.equal(await scripts.text("forger"), '"object"');
-    const { token } = await tokenOf(opened);
+    scripts.put(scriptOf("user", source, { bindings: [bucket("THINGS", "things")], accountId }));
+    await scripts.text("user", "/put?value=hello");
+    const [token] = opened.tokens;
+    assert.ok(token !== undefined);
     assert.deepEqual(scripts.runtime.grant(token)?.buckets, new Set(["things"]));
     assert.equal(await statusOf(opened, "things", token), 200);
     assert.equal(await statusOf(opened, "others", token), 403);
     assert.equal(await statusOf(opened, "things", `${token}x`), 401);
     assert.equal(await statusOf(opened, "..%2Fthings", token), 403);
-    scripts.remove("forger");
+    scripts.remove("user");
     await until(() => scripts.runtime.grant(token) === null);
     assert.equal(await statusOf(opened, "things", token), 401);
   });
@@ -203,3 +209,33 @@ suite("a script's buckets", () => {
     assert.ok(most - before < 100 * MIB, `${(most - before) / MIB} MiB more`);
   });
 });
+
+/** The status of a list of the bucket, asked for with the token from outside any script. */
+function statusOf({ storeSocket }: Scripts, name: string, token: string): Promise<number> {
+  const json = JSON.stringify({ method: "list", include: [] });
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}`, [JSON_BYTES]: String(json.length) };
+    const path = `/store/v1/${name}`;
+    request(
+      { socketPath: storeSocket, method: "POST", path, headers, agent: false },
+      (response) => {
+        response.resume().on("end", () => resolve(response.statusCode!));
+      },
+    )
+      .on("error", reject)
+      .end(json);
+  });
+}
+
+/** How many octets the answer has. */
+function lengthAt({ socketPath, agent }: ScriptPlace, path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    request({ socketPath, agent, path, headers: { host: "example.com" } }, (response) => {
+      let length = 0;
+      response.on("data", (chunk: Buffer) => (length += chunk.length));
+      response.on("error", reject).on("end", () => resolve(length));
+    })
+      .on("error", reject)
+      .end();
+  });
+}

@@ -267,14 +267,19 @@ suite("a command that is stopped", () => {
     assert.deepEqual([code, stderr], [141, ""]);
   });
 
-  test("because the disk is full says so", async () => {
-    const stdout = new Screen();
-    const writes = doing(async () => {
-      stdout.destroy(Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" }));
-      await new Promise(setImmediate);
-    });
-    const { code, stderr } = await run(writes, ["do"], { stdout });
-    assert.deepEqual([code, stderr], [1, "selvedge: ENOSPC: no space left\n"]);
+  test("because the disk is full says so, also when that comes out late", async () => {
+    for (const isLate of [true, false]) {
+      const stdout = new Screen();
+      const writes = doing(async (_, { signal }) => {
+        stdout.destroy(Object.assign(new Error("x"), { code: "ENOSPC" }));
+        if (isLate) return;
+        await new Promise(setImmediate);
+        signal.throwIfAborted();
+      });
+      const { code, stderr } = await run(writes, ["do"], { stdout });
+      const said = "selvedge: Cannot write standard output: the disk is full.\n";
+      assert.deepEqual([code, stderr], [1, said]);
+    }
   });
 });
 

@@ -4,6 +4,8 @@ import { ApiFault, unreachable } from "./api-fault.ts";
 import type { Command } from "./command.ts";
 import { type ClientRoot, contextOf, Interrupted, type Surroundings } from "./context.ts";
 import { CliFault, exitCodes } from "./fault.ts";
+import { fileFault } from "./file-fault.ts";
+import type { OutputStream } from "./output.ts";
 import { storeFault } from "./store-fault.ts";
 
 /** As a shell has them: 128 and the number of the signal. */
@@ -21,22 +23,27 @@ export async function perform(
   around: Surroundings,
   stop: AbortController,
 ): Promise<number> {
-  let broken: NodeJS.ErrnoException | null = null;
+  const broken: NodeJS.ErrnoException[] = [];
   const onError = (error: NodeJS.ErrnoException) => {
-    broken ??= error;
+    broken.push(error);
     stop.abort(); // Whoever read has what they wanted, or the disk is full: there is no use in going on.
   };
   around.stdout.on("error", onError);
   const context = contextOf(root, common, around, stop.signal);
   try {
     await Promise.race([declared.run({ args, options } as never, context), patience(stop.signal)]);
-    if (broken !== null) throw broken;
-    return 0;
+    await written(around.stdout);
+    if (broken.length === 0) return 0;
+    throw broken[0];
   } catch (error) {
-    if (isBrokenPipe(broken)) return BROKEN_PIPE;
-    if (broken === null && (error instanceof Interrupted || stop.signal.aborted))
-      return INTERRUPTED;
-    const fault = faultOf(broken ?? error, () => context.serverUrl);
+    const [cause] = broken;
+    if (cause?.code === "EPIPE") return BROKEN_PIPE;
+    const isStopped = error instanceof Interrupted || stop.signal.aborted;
+    if (isStopped && cause === undefined) return INTERRUPTED;
+    const fault =
+      cause === undefined
+        ? faultOf(error, () => context.serverUrl)
+        : fileFault("write", "standard output", cause);
     around.stderr.write(common.json ? `${asJson(fault)}\n` : `selvedge: ${fault.message}\n`);
     return exitCodes[fault.kind];
   } finally {
@@ -44,8 +51,9 @@ export async function perform(
   }
 }
 
-function isBrokenPipe(error: NodeJS.ErrnoException | null): boolean {
-  return error?.code === "EPIPE";
+/** Waits until all has been written, or cannot be, which its event tells. */
+function written(stream: OutputStream): Promise<void> {
+  return new Promise((resolve) => void stream.write("", () => setImmediate(resolve)));
 }
 
 /** Rejects when a command goes on though it has been asked to stop. */

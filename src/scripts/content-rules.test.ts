@@ -7,7 +7,6 @@ import { content, is, octets } from "./scripts.contract.ts";
 const rules = {
   scriptBytes: 1_000,
   today: "2026-11-15",
-  newestCompatibilityDate: "2026-11-10",
 };
 const module = (name: string, type: ScriptModule["type"] = "esm"): ScriptModule => {
   return { name, type, content: octets("x") };
@@ -44,7 +43,6 @@ suite("a version is refused with its field named:", () => {
     ["a time", { compatibilityDate: "2026-01-01T00:00" }, /^compatibility_date/],
     ["a dash of print", { compatibilityDate: "2026–01–01" }, /^compatibility_date/],
     ["tomorrow", { compatibilityDate: "2026-11-16" }, /"2026-11-16" is in the future/],
-    ["after the runtime", { compatibilityDate: "2026-11-11" }, /after "2026-11-10", the newest/],
     ["a flag with a quote", { compatibilityFlags: ["ok", 'a"b'] }, /^compatibility_flags\[1\]/],
     ["a name with a hyphen", { bindings: [text("a-b")] }, /^bindings\[0\]\.name: "a-b"/],
     ["a reserved word", { bindings: [text("A"), text("class")] }, /^bindings\[1\]\.name: "class"/],

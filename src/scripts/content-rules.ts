@@ -24,8 +24,6 @@ export interface ContentRules {
   readonly scriptBytes: number;
   /** `2026-11-15`: a date after it is a mistake. */
   readonly today: string;
-  /** The newest date that the runtime knows. */
-  readonly newestCompatibilityDate: string;
 }
 
 export function checkScriptName(name: string): void {
@@ -111,17 +109,12 @@ function checkServiceWorker(code: readonly ScriptModule[]): void {
 
 export function checkCompatibility(
   { compatibilityDate: date, compatibilityFlags: flags }: CompatibilityOf,
-  { today, newestCompatibilityDate: newest }: ContentRules,
+  { today }: ContentRules,
 ): void {
   if (!DATE.test(date) || !isRealDate(date)) {
-    throw invalid(`compatibility_date: ${quoted(date)} is no date such as "${newest}"`);
+    throw invalid(`compatibility_date: ${quoted(date)} is no date such as "${today}"`);
   }
   if (date > today) throw invalid(`compatibility_date: "${date}" is in the future`);
-  if (date > newest) {
-    throw invalid(
-      `compatibility_date: "${date}" is after "${newest}", the newest that the runtime here knows`,
-    );
-  }
   if (flags.length > MAX_FLAGS) {
     throw invalid(`compatibility_flags: there are ${flags.length}; ${MAX_FLAGS} are the limit`);
   }

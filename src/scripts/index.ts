@@ -20,6 +20,5 @@ export { scriptMigrations } from "./schema.ts";
 export { Scripts, type ScriptsOptions } from "./scripts.ts";
 export { ScriptFault, type ScriptFaultKind } from "./fault.ts";
 export type * from "./model.ts";
-export { NEWEST_DATE } from "./runtime/compatibility.ts";
 export { ScriptRuntime } from "./runtime/runtime.ts";
 export type * from "./runtime/types.ts";

@@ -90,7 +90,6 @@ export async function openScripts(
     db,
     now: () => NOW,
     sealKey: SEAL_KEY,
-    newestCompatibilityDate: "2026-11-01",
     check: async (script) => {
       checked.push(script);
       const isBroken = script.modules.some(({ content }) => BROKEN.equals(content));

@@ -1,7 +1,7 @@
 /** Scripts on both engines: uploads, versions, deployments, secrets. */
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { statement, bytes, integer, text } from "#db";
+import { bytes, type Database, DatabaseFault, integer, statement, text } from "#db";
 import type { Binding } from "./model.ts";
 import {
   ACCOUNT,
@@ -83,6 +83,25 @@ onBothEngines("scripts", (db) => {
       await assert.rejects(scripts.upload(ACCOUNT, "broken", upload("broken"), by));
       assert.deepEqual(await scripts.get(ACCOUNT, "broken"), script);
       assert.equal(heard.length, 1);
+    });
+
+    test("that the database does not take is told to nobody, and the next one goes on", async () => {
+      let isFull = true;
+      const noRoom = new DatabaseFault("full", "no room");
+      const full = new Proxy(db(), {
+        get: (target, name: keyof Database) => {
+          if (name === "write" && isFull) return () => Promise.reject(noRoom);
+          const value = target[name];
+          return typeof value === "function" ? value.bind(target) : value;
+        },
+      });
+      const { scripts, heard } = await openScripts(full);
+      const both = [1, 2].map(() => scripts.upload(ACCOUNT, "full", upload("one"), by));
+      for (const one of both) await assert.rejects(one, /no room/);
+      assert.deepEqual(heard, []);
+      await assert.rejects(scripts.get(ACCOUNT, "full"), is("not-found"));
+      isFull = false;
+      assert.equal((await scripts.upload(ACCOUNT, "full", upload("one"), by)).version.number, 1);
     });
 
     test("keeps every kind of module and binding as it was given", async () => {

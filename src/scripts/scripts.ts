@@ -37,8 +37,6 @@ export interface ScriptsOptions {
   readonly now: () => number;
   readonly sealKey: Uint8Array;
   readonly limits?: Partial<ScriptLimits>;
-  /** The newest compatibility date that the runtime knows: `2026-11-01`. */
-  readonly newestCompatibilityDate: string;
   /** Starts the version once; throws `ScriptFault("does-not-start")` with the compiler's message. */
   readonly check: (script: RunnableScript) => Promise<void>;
   readonly bucketExists: (accountId: string, name: string) => Promise<boolean>;

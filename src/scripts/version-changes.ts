@@ -37,7 +37,6 @@ export interface VersionChangesOptions {
   readonly now: () => number;
   readonly store: VersionStore;
   readonly scriptBytes: number;
-  readonly newestCompatibilityDate: string;
   readonly check: (script: RunnableScript) => Promise<void>;
   readonly bucketExists: (accountId: string, name: string) => Promise<boolean>;
 }
@@ -192,9 +191,9 @@ export class VersionChanges {
   }
 
   #rules(): ContentRules {
-    const { scriptBytes, newestCompatibilityDate, now } = this.#options;
+    const { scriptBytes, now } = this.#options;
     const today = new Date(now()).toISOString().slice(0, "2026-11-15".length);
-    return { scriptBytes, newestCompatibilityDate, today };
+    return { scriptBytes, today };
   }
 }
 

@@ -31,6 +31,23 @@ async function edit(cli: Cli, file: string, change: (text: string) => string): P
 const respond = (expression: string) =>
   `export default { async fetch(request, env) { return new Response(${expression}); } } satisfies ExportedHandler<Env>;\n`;
 
+const SERVICES = '\n[[services]]\nbinding = "AUTH"\nservice = "auth"\nentrypoint = "Login"\n';
+
+/** Answers WebSockets; what is none goes to the service. */
+const ECHO = `export default {
+  fetch(request, env) {
+    if (request.headers.get("upgrade") === null) return env.AUTH.fetch(request);
+    const { 0: client, 1: server } = new WebSocketPair();
+    server.accept();
+    server.addEventListener("message", ({ data }) => server.send(data + " back"));
+    return new Response(null, { status: 101, webSocket: client });
+  },
+  scheduled({ cron }) {
+    console.log("cron", cron);
+  },
+};
+`;
+
 suite("a project on this machine", () => {
   let cli: Cli;
   before(async () => {
@@ -137,13 +154,41 @@ suite("a project on this machine", () => {
     assert.equal(await dev.interrupt(), 0);
   });
 
+  test("dev serves WebSockets, the older syntax, crons, and services that do not run here", async () => {
+    await using dev = new CliEvents(cli.start(["dev", "--port", "0", "--json"]));
+    const url = (await dev.nextOf("ready"))["url"] as string;
+    await edit(cli, "selvedge.toml", (text) => `${text}${SERVICES}`);
+    await dev.nextOf("built");
+    await writeFile(join(cli.folder, "src/index.ts"), ECHO);
+    await dev.nextOf("built");
+    assert.equal(await (await fetch(url)).text(), "The service auth does not run here\n");
+    const socket = new WebSocket(url.replace("http", "ws"));
+    const said = new Promise((resolve) => {
+      socket.addEventListener("message", ({ data }) => resolve(data));
+    });
+    socket.addEventListener("open", () => socket.send("hello"));
+    assert.equal(await said, "hello back");
+    socket.close();
+    const cron = await fetch(`${url}/cdn-cgi/handler/scheduled?cron=5+*+*+*+*`);
+    assert.equal(cron.status, 200);
+    assert.equal((await dev.nextOf("log"))["message"], "cron 5 * * * *");
+    await writeFile(
+      join(cli.folder, "src/index.ts"),
+      'addEventListener("fetch", (event) => event.respondWith(new Response(GREETING)));\n',
+    );
+    await dev.nextOf("built");
+    assert.equal(await (await fetch(url)).text(), "changed");
+    assert.equal(await dev.interrupt(), 0);
+    await edit(cli, "selvedge.toml", (text) => text.replace(SERVICES, ""));
+  });
+
   test("dev drops no request while it reloads", async () => {
     await using dev = new CliEvents(cli.start(["dev", "--port", "0", "--json"]));
     const url = (await dev.nextOf("ready"))["url"] as string;
-    let isOver = false;
+    const stop = new AbortController();
     const seen = new Set<string>();
     const asking = Array.from({ length: 4 }, async () => {
-      while (!isOver) {
+      while (!stop.signal.aborted) {
         const answer = await fetch(url);
         assert.equal(answer.status, 200);
         seen.add(await answer.text());
@@ -154,7 +199,7 @@ suite("a project on this machine", () => {
       await dev.nextOf("built");
       await until(() => seen.has(round));
     }
-    isOver = true;
+    stop.abort();
     await Promise.all(asking);
     assert.equal(await dev.interrupt(), 0);
   });
@@ -289,14 +334,15 @@ suite("a project on a server", () => {
     await cli.must(["zone", "create", "example.com"]);
     await cli.must(["record", "add", "example.com", "www", "A", "192.0.2.1", "--proxied"]);
     const live =
-      '\n[env.live]\nroutes = ["www.example.com/live/*"]\ntriggers = { crons = ["0 3 * * *"] }\n';
+      '\n[env.live]\nroutes = ["www.example.com/live/*", { pattern = "app.example.com", custom_domain = true }]\ntriggers = { crons = ["0 3 * * *"] }\n';
     await edit(cli, "selvedge.toml", (text) => text + live);
     const { changes, urls } = await deploy("--env", "live");
     assert.deepEqual(
       changes.map(({ what }) => what).filter((what) => /route|cron|subdomain/.test(what)),
       ["route www.example.com/live/*", "cron 0 3 * * *", "subdomain"],
     );
-    assert.deepEqual(urls, ["http://www.example.com/live/*"]);
+    assert.deepEqual(urls, ["http://www.example.com/live/*", "http://app.example.com"]);
+    assert.equal((await ask("/any", "app.example.com")).text, "ok");
     assert.equal((await ask("/live/x", "www.example.com")).text, "ok");
     assert.equal((await ask("/other", "www.example.com")).status, 404);
     assert.deepEqual((await deploy("--env", "live")).changes, []);

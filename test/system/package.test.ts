@@ -65,3 +65,20 @@ test("the built package is a library with types: selvedge/store", async () => {
     await rm(folder, { recursive: true });
   }
 });
+
+test("the built package makes a project that type-checks with nothing else installed", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "selvedge-test-"));
+  try {
+    const command = join(ROOT, "dist/bin/selvedge.js");
+    await mustRun(process.execPath, [command, "init", folder, "--name", "shop"]);
+    await mkdir(join(folder, "node_modules"));
+    await symlink(join(ROOT, "dist"), join(folder, "node_modules/selvedge"), "dir");
+    await mustRun(process.execPath, [command, "types"], { cwd: folder });
+    await mustRun(join(ROOT, "node_modules/.bin/tsc"), ["--project", "."], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"]! },
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -5,7 +5,8 @@ import { SourceMap } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import { type Bundle, BuildFault, bundleProject, watchProject } from "./bundle.ts";
+import { BuildFault } from "./build-fault.ts";
+import { type Bundle, bundleProject, watchProject } from "./bundle.ts";
 import { type Project, readProject } from "./project.ts";
 
 let folder: string;
@@ -204,7 +205,7 @@ test("a watched project is built again after a change, through a fault and back"
     while (heard.length < count) await new Promise<void>((resolve) => (wake = resolve));
     return heard[count - 1]!;
   };
-  await using _watch = await watchProject(project, OPTIONS, async (built) => {
+  await using watched = await watchProject(project, OPTIONS, async (built) => {
     heard.push(built);
     wake();
   });
@@ -217,4 +218,5 @@ test("a watched project is built again after a change, through a fault and back"
   await writeFile(join(project.folder, "src/a.txt"), "two");
   const text = ((await next(4)) as Bundle).modules[1]!;
   assert.equal(Buffer.from(text.content).toString(), "two");
+  assert.ok(watched);
 });

@@ -1,13 +1,12 @@
 /** Makes of a project what is uploaded: one script of all its sources, and the modules beside it. */
-import { readdir, readFile } from "node:fs/promises";
-import { basename, dirname, join, relative, sep } from "node:path";
-import type { BuildOptions, BuildResult, Message } from "esbuild";
+import { basename, join, relative } from "node:path";
+import type { BuildOptions, BuildResult, Plugin } from "esbuild";
 import type { ScriptModule } from "#scripts";
-import { CliFault } from "../fault.ts";
+import { asBuildFault, BuildFault, buildFault, formatted, rethrow } from "./build-fault.ts";
 import { ProjectFault } from "./document.ts";
 import { type Collected, modulePlugin, runtimeImports } from "./esbuild-plugins.ts";
-import { rulesFor, typeByRules } from "./module-rules.ts";
 import type { Project } from "./project.ts";
+import { asItStands } from "./unbundled.ts";
 
 export interface Bundle {
   /** Name of the entry module; null is the older syntax, a script that adds event listeners. */
@@ -22,14 +21,6 @@ export interface BundleOptions {
   /** What `process.env.NODE_ENV` reads as. */
   readonly mode: "production" | "development";
   readonly colour: boolean;
-}
-
-/** The sources do not build; the message shows where. */
-export class BuildFault extends CliFault {
-  override readonly name = "BuildFault";
-  constructor(message: string) {
-    super("failed", message);
-  }
 }
 
 export async function bundleProject(project: Project, options: BundleOptions): Promise<Bundle> {
@@ -57,10 +48,10 @@ export async function watchProject(
   const { context } = await import("esbuild");
   const collected: Collected = new Map();
   const settings = buildOptions(project, main, options, collected);
-  const teller = {
+  const teller: Plugin = {
     name: "teller",
-    setup: ({ onEnd }: Parameters<NonNullable<BuildOptions["plugins"]>[number]["setup"]>[0]) =>
-      onEnd(async (result) => {
+    setup: (build) =>
+      build.onEnd(async (result) => {
         const failed = result.errors.length > 0;
         const built = failed
           ? buildFault(result.errors, options)
@@ -120,7 +111,7 @@ async function finish(
   collected: Collected,
 ): Promise<Bundle> {
   const main = mainOf(project);
-  const [output] = Object.values(result.metafile!.outputs).filter((one) => one.entryPoint);
+  const output = Object.values(result.metafile!.outputs).find((one) => one.entryPoint);
   const isScript = output!.exports.length === 0;
   const files = isScript ? await buildScript(project, main, options) : result.outputFiles!;
   if (isScript && collected.size > 0) {
@@ -156,51 +147,5 @@ async function buildScript(project: Project, main: string, options: BundleOption
   const result = await build({ ...settings, format: "iife" }).catch((error: unknown) =>
     rethrow(error, options),
   );
-  return result.outputFiles!;
-}
-
-/** `no_bundle`: the entry as it stands, and what the rules find in its folder. */
-async function asItStands(project: Project, main: string): Promise<Bundle> {
-  const rules = rulesFor(project.rules, false);
-  const folder = dirname(main);
-  const content = await readFile(main).catch((error: Error) => {
-    throw new BuildFault(`Cannot read ${relative(project.folder, main)}: ${error.message}.`);
-  });
-  const modules: ScriptModule[] = [{ name: basename(main), type: "esm", content }];
-  const found = await readdir(folder, { recursive: true, withFileTypes: true });
-  for (const entry of found.filter((one) => one.isFile())) {
-    const path = join(entry.parentPath, entry.name);
-    const name = relative(folder, path).split(sep).join("/");
-    const type = typeByRules(rules, name);
-    if (path === main || type === null || /(?:^|\/)(?:\.|node_modules\/)/.test(name)) continue;
-    modules.push({ name, type, content: await readFile(path) });
-  }
-  return { main: basename(main), modules, sourceMap: null, warnings: [] };
-}
-
-async function rethrow(error: unknown, options: BundleOptions): Promise<never> {
-  const { errors } = error as { errors?: Message[] };
-  if (errors === undefined) throw error;
-  throw await buildFault(errors, options);
-}
-
-async function buildFault(errors: Message[], options: BundleOptions): Promise<BuildFault> {
-  const shown = await formatted(errors, "error", options);
-  return new BuildFault(`The script does not build.\n\n${shown.join("\n\n")}`);
-}
-
-function asBuildFault(error: unknown): BuildFault {
-  if (error instanceof BuildFault) return error;
-  throw error;
-}
-
-async function formatted(
-  messages: Message[],
-  kind: "error" | "warning",
-  { colour }: BundleOptions,
-) {
-  if (messages.length === 0) return [];
-  const { formatMessages } = await import("esbuild");
-  const shown = await formatMessages(messages, { kind, color: colour, terminalWidth: 0 });
-  return shown.map((text) => text.trimEnd());
+  return result.outputFiles;
 }

@@ -19,12 +19,17 @@ export function modulePlugin(project: Project, collected: Collected): Plugin {
   const rules = rulesFor(project.rules, true);
   return {
     name: "modules",
-    setup({ onResolve, resolve }) {
-      onResolve({ filter: quickFilter(rules) }, async (args) => {
+    setup(build) {
+      build.onResolve({ filter: quickFilter(rules) }, async (args) => {
         if (args.pluginData === OWN_LOOKUP || args.kind === "entry-point") return null;
         const { importer, resolveDir, kind } = args;
         const asked = args.path.replace(/\?\w+$/, ""); // `x.wasm?module` is `x.wasm`.
-        const found = await resolve(asked, { importer, resolveDir, kind, pluginData: OWN_LOOKUP });
+        const found = await build.resolve(asked, {
+          importer,
+          resolveDir,
+          kind,
+          pluginData: OWN_LOOKUP,
+        });
         if (found.errors.length > 0) return { errors: found.errors, warnings: found.warnings };
         const type = typeByRules(rules, relative(project.folder, found.path).split(sep).join("/"));
         if (type === null) return null;
@@ -46,18 +51,21 @@ export function runtimeImports(flags: readonly string[]): Plugin {
   const hasNode = flags.some((flag) => NODE_FLAGS.has(flag));
   return {
     name: "runtime imports",
-    setup({ onResolve, resolve }) {
-      onResolve({ filter: /^(?:cloudflare|workerd):/ }, ({ path }) => ({ path, external: true }));
-      onResolve({ filter: /^node:/ }, ({ path }) => ({
+    setup(build) {
+      build.onResolve({ filter: /^(?:cloudflare|workerd):/ }, ({ path }) => ({
+        path,
+        external: true,
+      }));
+      build.onResolve({ filter: /^node:/ }, ({ path }) => ({
         path,
         external: true,
         ...(!hasNode && { warnings: [{ text: needsFlag(path) }] }),
       }));
-      onResolve({ filter: /^[a-z_]+(?:\/[a-z_]+)?$/ }, async (args) => {
+      build.onResolve({ filter: /^[a-z_]+(?:\/[a-z_]+)?$/ }, async (args) => {
         if (!NODE_MODULES.has(args.path) || args.pluginData === OWN_LOOKUP) return null;
         const { importer, resolveDir, kind } = args;
         // A package of that name wins, such as a `buffer` for browsers.
-        const found = await resolve(args.path, {
+        const found = await build.resolve(args.path, {
           importer,
           resolveDir,
           kind,

@@ -5,7 +5,8 @@
 import { dirname, resolve } from "node:path";
 import { suggestion } from "#kit/closest.ts";
 import { checkFile } from "./check.ts";
-import { parseDocument, placed, ProjectFault, type ProjectDocument, spelled } from "./document.ts";
+import { parseDocument, type ProjectDocument, ProjectFault } from "./document.ts";
+import { checkNames, checkRoutes, notInherited } from "./project-checks.ts";
 import type { EnvironmentFile, ModuleRule, ProjectFile, RouteFile } from "./shape.ts";
 import type { KeyPath } from "./toml-lines.ts";
 
@@ -62,10 +63,10 @@ export interface ProjectService {
   readonly entrypoint: string | null;
 }
 
-/** Where `--env` does not stand. */
 export interface ReadOptions {
   readonly path: string;
   readonly text: string;
+  /** `--env`; null is the top level. */
   readonly environment: string | null;
 }
 
@@ -112,7 +113,7 @@ function inherit(file: ProjectFile, chosen: EnvironmentFile): EnvironmentFile {
       ? { route: chosen.route, routes: chosen.routes }
       : { route: file.route, routes: file.routes };
   const given = Object.entries(chosen).filter(([, value]) => value !== undefined);
-  return { ...file, ...Object.fromEntries(given), ...routes } as EnvironmentFile;
+  return { ...file, ...Object.fromEntries(given), ...routes };
 }
 
 function nameOf(file: ProjectFile, chosen: EnvironmentFile | null, environment: string | null) {
@@ -171,79 +172,4 @@ function owned(settings: EnvironmentFile) {
     })),
     versionBinding: settings.version_metadata?.binding ?? null,
   };
-}
-
-function checkRoutes(document: ProjectDocument, settings: EnvironmentFile): void {
-  if (settings.route === undefined || settings.routes === undefined) return;
-  throw new ProjectFault(
-    placed(document, ["route"], "cannot stand beside routes; keep one of them"),
-  );
-}
-
-/** Every name on env is one thing. */
-function checkNames(document: ProjectDocument, settings: EnvironmentFile, place: KeyPath): void {
-  const names = namesOf(settings).map(({ name, path }) => ({ name, path: [...place, ...path] }));
-  const first = new Map<string, KeyPath>();
-  const twice: string[] = [];
-  for (const { name, path } of names) {
-    const other = first.get(name);
-    if (other === undefined) first.set(name, path);
-    else {
-      const message = `"${name}" is the name of ${spelled(other)} already; on env each needs its own`;
-      twice.push(placed(document, path, message));
-    }
-  }
-  if (twice.length > 0) throw new ProjectFault(twice.join("\n"));
-}
-
-function namesOf(settings: EnvironmentFile): { name: string; path: KeyPath }[] {
-  const listed = (["store_buckets", "r2_buckets", "services"] as const).flatMap((kind) =>
-    (settings[kind] ?? []).map(({ binding }, index) => ({
-      name: binding,
-      path: [kind, index, "binding"],
-    })),
-  );
-  const version = settings.version_metadata;
-  return [
-    ...Object.keys(settings.vars ?? {}).map((name) => ({ name, path: ["vars", name] })),
-    ...listed,
-    ...(version === undefined
-      ? []
-      : [{ name: version.binding, path: ["version_metadata", "binding"] }]),
-  ];
-}
-
-const OWN = [
-  "vars",
-  "define",
-  "store_buckets",
-  "r2_buckets",
-  "services",
-  "version_metadata",
-] as const;
-
-/** What someone may believe to be inherited. */
-function notInherited(
-  document: ProjectDocument,
-  file: ProjectFile,
-  chosen: EnvironmentFile,
-  place: KeyPath,
-): string[] {
-  const warnings: string[] = [];
-  for (const key of OWN) {
-    if (file[key] === undefined) continue;
-    if (chosen[key] === undefined) {
-      const message = `${key} of the top level is not inherited: give the environment its own`;
-      warnings.push(placed(document, place, message));
-    } else if (key === "vars") {
-      const missing = Object.keys(file.vars ?? {}).filter(
-        (name) => !Object.hasOwn(chosen.vars ?? {}, name),
-      );
-      for (const name of missing) {
-        const message = `has no "${name}", which the top level has: vars are not inherited`;
-        warnings.push(placed(document, [...place, "vars"], message));
-      }
-    }
-  }
-  return warnings;
 }

@@ -81,7 +81,7 @@ const rule = z.object({
   fallthrough: z.boolean().optional(),
 });
 
-const json: z.ZodType<unknown> = z.unknown().refine(isJson, {
+const json: z.ZodType = z.unknown().refine(isJson, {
   error:
     "must be text, a number, true or false, a list or a table; write a date as text, in quotes",
 });

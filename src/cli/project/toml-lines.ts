@@ -141,7 +141,7 @@ class Scanner {
     }
     this.#at += end.length;
     // A long string may end in up to two quotes of its own.
-    while (isLong && this.#text[this.#at] === quote) this.#at++;
+    if (isLong) while (this.#text[this.#at] === quote) this.#at++;
   }
 
   /** White space, line ends and comments. */

@@ -113,7 +113,9 @@ export function showBinding(binding: ApiBinding): string {
     case "r2_bucket":
       return `bucket ${String(binding["bucket_name"])} (as r2_buckets)`;
     case "service":
-      return `service ${String(binding["service"])}${binding["entrypoint"] === undefined ? "" : `.${String(binding["entrypoint"])}`}`;
+      return ["service " + String(binding["service"]), binding["entrypoint"]]
+        .filter(Boolean)
+        .join(".");
     case "plain_text":
       return `var ${JSON.stringify(binding["text"])}`;
     case "json":

@@ -62,7 +62,7 @@ export async function scriptOf(
   if (name !== undefined) return addressOf(name, null, context);
   const { findProject } = await import("../project/find.ts");
   const project = findProject({ cwd: context.cwd, config, environment });
-  if (project?.name != null) return addressOf(project.name, project, context);
+  if (project !== null && project.name !== null) return addressOf(project.name, project, context);
   throw wrongUsage("Which script? Name it with --name, or run this in its project.");
 }
 

@@ -37,7 +37,8 @@ export function showEvent(event: TraceEvent, style: Styles): string {
   const { red, yellow, green } = style;
   const paint = event.outcome === "ok" ? green : event.outcome === "canceled" ? yellow : red;
   const outcome = paint(OUTCOMES[event.outcome] ?? event.outcome);
-  const time = event.eventTimestamp == null ? "" : `${style.dim(timeOf(event.eventTimestamp))} `;
+  const time =
+    typeof event.eventTimestamp === "number" ? `${style.dim(timeOf(event.eventTimestamp))} ` : "";
   return [
     `${time}${subjectOf(event, style)} ${outcome}`,
     ...event.logs.map(({ level, message }) =>

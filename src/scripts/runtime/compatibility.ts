@@ -68,9 +68,7 @@ export function compatibilityOf({
     ],
     buckets: {
       honorsInclude:
-        has(HONOR_INCLUDE) ||
-        has("r2_list_honor_include") ||
-        compatibilityDate >= INCLUDE_HONORED,
+        has(HONOR_INCLUDE) || has("r2_list_honor_include") || compatibilityDate >= INCLUDE_HONORED,
       keepsDelimiter: has(KEEP_DELIMITER),
       showsAbsent: shows && !has("disable_fast_jsg_struct"),
     },

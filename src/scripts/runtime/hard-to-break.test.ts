@@ -94,7 +94,9 @@ suite("a script that", () => {
 
   test("holds a body open holds only itself up", async () => {
     await using opened = await TestRuntime.open({ drainSeconds: 0.2 });
-    opened.put(answering("bad", "new ReadableStream({ pull() { return new Promise(() => {}); } })"));
+    opened.put(
+      answering("bad", "new ReadableStream({ pull() { return new Promise(() => {}); } })"),
+    );
     using place = await opened.runtime.open("id-bad");
     const held = ask(place, "/").catch(() => "cut");
     opened.put(answering("bystander", '"ok"'));

@@ -122,10 +122,17 @@ suite("a process", () => {
     for (let falls = 0; falls < 2; falls++) {
       assert.equal(await opened.text("live"), "ok");
       for (const pid of processesOf(opened)) process.kill(pid, "SIGKILL");
-      await until(() => opened.lines.filter(({ event }) => event === "script ended").length > falls);
+      await until(
+        () => opened.lines.filter(({ event }) => event === "script ended").length > falls,
+      );
     }
     await assert.rejects(opened.get("live"), { kind: "unavailable" });
-    await until(() => opened.text("live").then((text) => text === "ok").catch(() => false));
+    await until(() =>
+      opened
+        .text("live")
+        .then((text) => text === "ok")
+        .catch(() => false),
+    );
   });
 
   test("that nobody asks is stopped, and started when someone does", async () => {
@@ -152,7 +159,9 @@ suite("a process", () => {
   test("leaves nothing on disk, and its configuration is for its owner only", async () => {
     await using opened = await TestRuntime.open();
     const run = join(opened.folder, "run");
-    opened.put(answering("hidden", '"ok"', { bindings: [{ type: "secret", name: "S", text: "x" }] }));
+    opened.put(
+      answering("hidden", '"ok"', { bindings: [{ type: "secret", name: "S", text: "x" }] }),
+    );
     await opened.text("hidden");
     assert.deepEqual(readdirSync(run), ["sockets"]);
     assert.equal(statSync(run).mode & 0o077, 0);

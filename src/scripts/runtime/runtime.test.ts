@@ -124,7 +124,8 @@ suite("a script", () => {
         if (event.cron === "bad") throw new Error("no");
         last = event.cron + " at " + event.scheduledTime; event.noRetry(); } }`;
     opened.put(scriptOf("cron", source));
-    const run = (cron: string) => opened.runtime.scheduled("id-cron", { cron, scheduledTime: 60_000 });
+    const run = (cron: string) =>
+      opened.runtime.scheduled("id-cron", { cron, scheduledTime: 60_000 });
     assert.deepEqual(await run("* * * * *"), { outcome: "ok", noRetry: true });
     assert.equal(await opened.text("cron"), "* * * * * at 60000");
     assert.deepEqual(await run("bad"), { outcome: "exception", noRetry: false });
@@ -199,9 +200,17 @@ suite("what a script says", () => {
 
 suite("a version that does not start", () => {
   const cases: [name: string, source: string, message: RegExp][] = [
-    ["a syntax error", "export default { fetch( }\n", /SyntaxError: Unexpected token '}'\n\s+at index\.js:1/],
+    [
+      "a syntax error",
+      "export default { fetch( }\n",
+      /SyntaxError: Unexpected token '}'\n\s+at index\.js:1/,
+    ],
     ["an exception", "null.x; export default {}", /TypeError: Cannot read properties of null/],
-    ["a module that is not there", 'import "./no.js"; export default {}', /No such module "no\.js"/],
+    [
+      "a module that is not there",
+      'import "./no.js"; export default {}',
+      /No such module "no\.js"/,
+    ],
     ["no handlers", "export const x = 1;", /not of type/],
     ["work before a request", 'await fetch("http://x/"); export default {}', /global scope/],
   ];
@@ -220,7 +229,11 @@ suite("a version that does not start", () => {
 
   test("is refused when it asks for what no script may have", async () => {
     await using opened = await TestRuntime.open();
-    for (const flag of ["experimental", "unsafe_module", "allow_insecure_inefficient_logged_eval"]) {
+    for (const flag of [
+      "experimental",
+      "unsafe_module",
+      "allow_insecure_inefficient_logged_eval",
+    ]) {
       const script = answering("bad", "1", { flags: [flag] });
       await assert.rejects(opened.runtime.check(script), { kind: "does-not-start" });
     }

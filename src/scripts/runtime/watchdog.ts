@@ -64,7 +64,8 @@ export class Watchdog {
   #stuck({ isRunnable }: Usage): ScriptFault | null {
     this.#wasRunnable ||= isRunnable;
     if (this.#askedAt === null || this.#now() - this.#askedAt < STUCK_MS) return null;
-    if (!this.#wasRunnable) return new ScriptFault("crashed", "The script's process does not answer");
+    if (!this.#wasRunnable)
+      return new ScriptFault("crashed", "The script's process does not answer");
     [this.#askedAt, this.#wasRunnable] = [this.#now(), false];
     return null;
   }

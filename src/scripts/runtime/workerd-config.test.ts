@@ -53,7 +53,10 @@ suite("the configuration", () => {
     const { text: config } = workerdConfig(
       planOf(scriptOf("a", "", { bindings }), scriptOf("b", "", { bindings: bound })),
     );
-    assert.match(config, /name = "store 1", external = \(address = "unix:\/run\/store", .*Bearer token-1"/);
+    assert.match(
+      config,
+      /name = "store 1", external = \(address = "unix:\/run\/store", .*Bearer token-1"/,
+    );
     assert.match(config, /innerBindings = \[\(name = "store", service = "store 1"\)/);
     assert.match(config, /\(name = "S", service = \(name = "script b"\)\)/);
   });

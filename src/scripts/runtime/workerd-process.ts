@@ -188,7 +188,8 @@ export class WorkerdProcess {
     const watch = setInterval(() => {
       const seconds = (performance.now() - since) / 1000;
       const cpuSeconds = usageOf(this.#child.pid!)?.cpuSeconds ?? seconds;
-      if (cpuSeconds < limits.startSeconds && seconds < limits.startSeconds * PATIENCE_FACTOR) return;
+      if (cpuSeconds < limits.startSeconds && seconds < limits.startSeconds * PATIENCE_FACTOR)
+        return;
       const message = `The script did not start within ${limits.startSeconds} s of CPU time`;
       reject(new ScriptFault("does-not-start", message));
     }, LOOK_EVERY_MS);

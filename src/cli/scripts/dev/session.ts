@@ -5,7 +5,8 @@ import { basename, join, relative } from "node:path";
 import { Log } from "#kit/log.ts";
 import type { CommandContext } from "../../context.ts";
 import { CliFault } from "../../fault.ts";
-import { BuildFault, type Bundle, watchProject } from "../../project/bundle.ts";
+import { BuildFault } from "../../project/build-fault.ts";
+import { type Bundle, watchProject } from "../../project/bundle.ts";
 import { readDevVars } from "../../project/dev-vars.ts";
 import { projectOf, runnable, type RunnableProject } from "../project-options.ts";
 import { openFront } from "./front.ts";
@@ -32,7 +33,7 @@ export async function runDev(options: DevOptions, context: CommandContext): Prom
   const platform = opened.use(
     await LocalPlatform.open({
       folder: join(project.folder, ".selvedge"),
-      openObjects: context.openObjects,
+      openObjects: (data) => context.openObjects(data),
       hear: (event) => report.event(event),
       log,
     }),
