@@ -11,4 +11,4 @@ function deepEqual(actual: unknown, expected: unknown, message?: string): void {
   if (!isSame) strict.deepEqual(actual, expected, message);
 }
 
-export default Object.assign(strict.ok.bind(null), strict, { deepEqual });
+export default { ...strict, deepEqual };

@@ -45,7 +45,6 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     ["serve", "--data", data, "--api", "127.0.0.1:0", ...database, ...(options.args ?? [])],
     {
       SELVEDGE_BOOTSTRAP_KEY: KEY,
-      SELVEDGE_EDGE: "127.0.0.1:0",
       SELVEDGE_DNS: "127.0.0.1:0", // Servers run beside each other; a test's own flag wins.
       ...options.env,
     },
@@ -89,7 +88,8 @@ export function runSelvedge(
   return spawn(process.execPath, [command, ...args], {
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...Object.fromEntries(inherited), ...env },
+    // Servers run beside each other; a flag wins.
+    env: { ...Object.fromEntries(inherited), SELVEDGE_EDGE: "127.0.0.1:0", ...env },
   });
 }
 
