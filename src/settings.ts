@@ -154,7 +154,7 @@ export const settings = {
     "SECONDS",
     5 * MINUTE,
     read.integer(1, DAY),
-    "time for a whole request to arrive",
+    "time for a request to arrive; a body that keeps moving has more",
   ),
   "limits.idle_seconds": key(
     "SECONDS",

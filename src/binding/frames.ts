@@ -8,11 +8,26 @@ import { END, lengthOf } from "./chunks.ts";
 import type { RequestBody } from "./protocol.ts";
 
 export const JSON_BYTES = "store-json-bytes";
+/** A reply whose octets are the whole body: its JSON is this header, so that a runtime can pass them on as they come. */
+export const REPLY = "store-reply";
 export const OCTETS = "store-octets";
 export const IN_CHUNKS = "chunks";
 
 /** More JSON than a thousand keys of full length, or a page of a list, can need. */
 export const MAX_JSON_BYTES = 8 * 1024 * 1024;
+
+/** Longer JSON stands in the body: Node's `fetch` takes 16 KiB of headers in all. */
+const MAX_HEADER_CHARACTERS = 4 * 1024;
+
+/** The JSON as a header can hold it; null when it is too long for one. */
+export function headerJson(json: string): string | null {
+  if (json.length > MAX_HEADER_CHARACTERS) return null;
+  const plain = json.replaceAll(
+    /[\u007f-\uffff]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return plain.length <= MAX_HEADER_CHARACTERS ? plain : null;
+}
 
 /** How many octets the header says the JSON has; null when it says nothing that can be. */
 export function jsonBytesOf(header: string | null | undefined): number | null {

@@ -7,7 +7,7 @@ import type { Reply } from "#http";
 import type { Body, ObjectStore } from "#objects";
 import type { Authorize, ObjectPermission } from "./access.ts";
 import { badFrame, doorRefusal, NOT_PERMITTED } from "./door-errors.ts";
-import { IN_CHUNKS, JSON_BYTES, jsonBytesOf, OCTETS } from "./frames.ts";
+import { headerJson, IN_CHUNKS, JSON_BYTES, jsonBytesOf, OCTETS, REPLY } from "./frames.ts";
 import type { StoreMethod, StoreRequest, WireObject } from "./protocol.ts";
 import { RequestFrames } from "./request-frames.ts";
 import { readRequest } from "./request-shape.ts";
@@ -102,7 +102,8 @@ function parsed(head: Buffer): unknown {
 function framed(reply: ServedReply): Reply {
   const octets = reply.ok ? reply.body : undefined;
   const told = reply.ok ? { ok: true, result: reply.result, hasBody: octets !== undefined } : reply;
-  const json = Buffer.from(JSON.stringify(told));
+  const text = JSON.stringify(told);
+  const json = Buffer.from(text);
   const common = {
     status: reply.ok ? 200 : reply.status,
     type: "application/octet-stream",
@@ -111,5 +112,10 @@ function framed(reply: ServedReply): Reply {
   if (octets === undefined) return { ...common, body: json };
   if (octets instanceof Uint8Array) return { ...common, body: Buffer.concat([json, octets]) };
   const { range } = (reply as { result: WireObject }).result;
+  const header = headerJson(text);
+  if (header !== null) {
+    const headers = { [REPLY]: header, "Cache-Control": "no-store" };
+    return { ...common, headers, body: { length: range!.length, first: NOTHING, rest: octets } };
+  }
   return { ...common, body: { length: json.length + range!.length, first: json, rest: octets } };
 }

@@ -7,8 +7,8 @@ function deepEqual(actual: unknown, expected: unknown, message?: string): void {
     actual instanceof Uint8Array &&
     expected instanceof Uint8Array &&
     Object.getPrototypeOf(actual) === Object.getPrototypeOf(expected) &&
-    Buffer.compare(actual, expected) === 0;
-  if (!isSame) strict.deepEqual(actual, expected, message);
+    Buffer.compare(Buffer.from(actual), Buffer.from(expected)) === 0;
+  if (!isSame) strict.deepEqual(actual, expected, message as string);
 }
 
-export default { ...strict, deepEqual };
+export default Object.assign((value: unknown) => strict.ok(value), strict, { deepEqual });

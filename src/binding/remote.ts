@@ -1,5 +1,5 @@
 /** The transport over HTTP, with any `fetch`: a program's own, or a binding's inside workerd. */
-import { cut, JSON_BYTES, joined, jsonBytesOf, split } from "./frames.ts";
+import { cut, JSON_BYTES, joined, jsonBytesOf, REPLY, split } from "./frames.ts";
 import type { RequestBody, StoreReply, StoreRequest, StoreTransport } from "./protocol.ts";
 
 export interface RemoteOptions {
@@ -51,6 +51,11 @@ function troubleOf(
 class StrangeAnswer extends Error {}
 
 async function readReply(response: Response): Promise<StoreReply> {
+  const header = response.headers.get(REPLY);
+  if (header !== null && response.body !== null) {
+    const { result } = JSON.parse(header) as { result: unknown };
+    return { ok: true, result, body: response.body as ReadableStream<Uint8Array> };
+  }
   const bytes = jsonBytesOf(response.headers.get(JSON_BYTES));
   if (bytes === null || response.body === null) throw await strangeAnswer(response);
   const length = Number(response.headers.get("content-length") ?? Infinity);

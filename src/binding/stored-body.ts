@@ -23,7 +23,8 @@ export class StoredBody {
   get stream(): ReadableStream<Uint8Array> {
     if (this.#response === null) {
       const octets = this.#isUsed ? new Uint8Array(0) : this.#octets;
-      const body = octets instanceof Uint8Array ? octets : streamOf(octets);
+      const isReady = octets instanceof Uint8Array || octets instanceof ReadableStream;
+      const body = isReady ? octets : streamOf(octets);
       this.#response = new Response(body as Uint8Array<ArrayBuffer>);
       if (this.#isUsed) void this.#response.arrayBuffer();
       this.#watchTee(this.#response.body!);
@@ -58,6 +59,9 @@ export class StoredBody {
   async #read(): Promise<Uint8Array> {
     const octets = this.#take();
     if (octets instanceof Response) return new Uint8Array(await octets.arrayBuffer());
+    if (octets instanceof ReadableStream) {
+      return new Uint8Array(await new Response(octets).arrayBuffer());
+    }
     return octets instanceof Uint8Array ? octets : gather(octets, this.#length);
   }
 

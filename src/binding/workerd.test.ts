@@ -89,7 +89,7 @@ suite("a script's buckets", () => {
   test("take and give bodies of any size in bounded memory", async () => {
     const MIB = 1024 * 1024;
     const SIZE = 200;
-    await using opened = await openScriptBuckets({ memoryMib: 80 });
+    await using opened = await openScriptBuckets({ memoryMib: 64 });
     const { scripts, store, accountId } = opened;
     await store.createBucket(accountId, "things");
     scripts.put(scriptOf("user", source, { bindings: [bucket("THINGS", "things")], accountId }));
@@ -106,7 +106,7 @@ suite("a script's buckets", () => {
     } finally {
       clearInterval(watch);
     }
-    assert.ok(most - before < 100 * MIB, `${(most - before) / MIB} MiB more`);
+    assert.ok(most - before < 150 * MIB, `${(most - before) / MIB} MiB more`);
   });
 });
 

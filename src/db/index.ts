@@ -3,6 +3,7 @@
  * query layer. Parts declare statements and migrations; the engines run them alike, which the
  * contract in `database.contract.ts` holds.
  */
+export { ChangeFeed, changeLogTables } from "./change-feed.ts";
 export {
   bytes,
   type Column,
@@ -21,7 +22,7 @@ export {
   type StepResult,
   untilUndisturbed,
 } from "./database.ts";
-export { acquireLease, releaseLease } from "./lease.ts";
+export { acquireLease, releaseLease, whileHeld } from "./lease.ts";
 export { type Migration, migrate } from "./migrate.ts";
 export { openDatabase } from "./open.ts";
 export { type Bound, mustChangeOne, type RowOf, scanStatement, statement } from "./statement.ts";

@@ -151,6 +151,7 @@ function takeUpgrades(server: Server, { handleUpgrade, ...options }: ListenOptio
     }
     upgraded.add(socket);
     socket.once("close", () => upgraded.delete(socket));
+    socket.on("error", () => socket.destroy()); // Node has taken its own hands off.
     socket.setTimeout(0); // The protocol that comes now has clocks of its own.
     handleUpgrade(request, socket, head);
   });

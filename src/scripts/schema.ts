@@ -1,11 +1,12 @@
 /** The tables of scripts, and the kinds of column they have. */
-import type { Column, Migration } from "#db";
+import { changeLogTables, type Column, type Migration } from "#db";
 
 export const scriptMigrations: readonly Migration[] = [
   {
     part: "scripts",
     number: 1,
-    sql: ({ text, integer, bytes }) => {
+    sql: (types) => {
+      const { text, integer, bytes } = types;
       const ofScript = `script_id ${text} NOT NULL REFERENCES scripts (id) ON DELETE CASCADE`;
       const ofZone = `zone_id ${text} NOT NULL REFERENCES zones (id) ON DELETE CASCADE`;
       return [
@@ -96,18 +97,7 @@ export const scriptMigrations: readonly Migration[] = [
           minute ${integer} NOT NULL,
           PRIMARY KEY (script_id, cron, minute)
         )`,
-        /*
-         * By the log, nodes on one database follow each other. Each change takes the next number in its own
-         * transaction and so waits for the one before: whoever sees a number sees all that are smaller.
-         */
-        `CREATE TABLE IF NOT EXISTS script_log (
-          number ${integer} PRIMARY KEY,
-          node ${text} NOT NULL,
-          topic ${text} NOT NULL,
-          ref ${text} NOT NULL
-        )`,
-        `CREATE TABLE IF NOT EXISTS script_log_end (id ${integer} PRIMARY KEY, last ${integer} NOT NULL)`,
-        `INSERT INTO script_log_end (id, last) VALUES (1, 0) ON CONFLICT (id) DO NOTHING`,
+        ...changeLogTables("script", types),
       ];
     },
   },

@@ -20,7 +20,7 @@ import type {
   VersionInfo,
 } from "./model.ts";
 import { noSuchScript, ScriptChanges } from "./script-changes.ts";
-import { ScriptFeed } from "./script-feed.ts";
+import { openScriptFeed, type ScriptFeed } from "./script-feed.ts";
 import * as rows from "./script-rows.ts";
 import { Subdomains } from "./subdomains.ts";
 import {
@@ -70,7 +70,7 @@ export class Scripts {
   }
 
   static async open(options: ScriptsOptions): Promise<Scripts> {
-    const feed = await ScriptFeed.open(options.db);
+    const feed = await openScriptFeed(options.db);
     return new Scripts(options, feed, await LiveScripts.open(options.db, feed));
   }
 

@@ -5,6 +5,9 @@ import { until } from "./patience.ts";
 
 export type CliEvent = Readonly<Record<string, unknown>>;
 
+/** Commands clean up within two seconds. */
+const GRACE_MS = 5_000;
+
 export class CliEvents implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | null>;
@@ -52,7 +55,9 @@ export class CliEvents implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode === null) this.#child.kill("SIGKILL");
+    if (this.#child.exitCode === null) this.#child.kill("SIGTERM"); // So that it ends what it has started.
+    const late = setTimeout(() => this.#child.kill("SIGKILL"), GRACE_MS);
     await this.#ended;
+    clearTimeout(late);
   }
 }

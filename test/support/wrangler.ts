@@ -1,13 +1,13 @@
 /** Runs the stock wrangler against a server of the tests, as its user would. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PATIENCE_MS } from "./patience.ts";
 import { EMAIL, KEY, type TestServer } from "./server.ts";
 
-const PROGRAM = fileURLToPath(
-  new URL("../clients/node_modules/wrangler/bin/wrangler.js", import.meta.url),
-);
+const CLIENTS = fileURLToPath(new URL("../clients/", import.meta.url));
+const PROGRAM = join(CLIENTS, "node_modules/wrangler/bin/wrangler.js");
 
 /** Why tests of it cannot run, for `skip`; false when they can. */
 export const noWrangler: string | false =

@@ -52,6 +52,7 @@ suite("a project on this machine", () => {
   let cli: Cli;
   before(async () => {
     cli = await makeProject("http://127.0.0.1:1", "shop");
+    await writeFile(join(cli.folder, ".dev.vars"), "API_KEY=secret\n");
   });
   after(() => cli[Symbol.asyncDispose]());
 
@@ -72,7 +73,6 @@ suite("a project on this machine", () => {
   });
 
   test("types writes what the project binds, and tsc holds the script to it", async () => {
-    await writeFile(join(cli.folder, ".dev.vars"), "API_KEY=secret\n");
     assert.equal(await cli.must(["types"]), "Wrote selvedge-env.d.ts.\n");
     const written = await readFile(join(cli.folder, "selvedge-env.d.ts"), "utf8");
     assert.match(written, /GREETING: string;\n {2}API_KEY: string;\n {2}BUCKET: StoreBucket;/);
@@ -154,7 +154,7 @@ suite("a project on this machine", () => {
     assert.equal(await dev.interrupt(), 0);
   });
 
-  test("dev serves WebSockets, the older syntax, crons, and services that do not run here", async () => {
+  test("dev serves WebSockets, crons, and services that do not run here", async () => {
     await using dev = new CliEvents(cli.start(["dev", "--port", "0", "--json"]));
     const url = (await dev.nextOf("ready"))["url"] as string;
     await edit(cli, "selvedge.toml", (text) => `${text}${SERVICES}`);
@@ -172,17 +172,27 @@ suite("a project on this machine", () => {
     const cron = await fetch(`${url}/cdn-cgi/handler/scheduled?cron=5+*+*+*+*`);
     assert.equal(cron.status, 200);
     assert.equal((await dev.nextOf("log"))["message"], "cron 5 * * * *");
-    await writeFile(
-      join(cli.folder, "src/index.ts"),
-      'addEventListener("fetch", (event) => event.respondWith(new Response(GREETING)));\n',
-    );
-    await dev.nextOf("built");
-    assert.equal(await (await fetch(url)).text(), "changed");
     assert.equal(await dev.interrupt(), 0);
     await edit(cli, "selvedge.toml", (text) => text.replace(SERVICES, ""));
   });
 
+  test("dev runs the older syntax, and a file of the original's", async () => {
+    const settings =
+      'name = "old"\nmain = "old.js"\ncompatibility_date = "2026-11-01"\n[vars]\nGREETING = "hi"\n';
+    await writeFile(join(cli.folder, "wrangler.toml"), settings);
+    await writeFile(
+      join(cli.folder, "old.js"),
+      'addEventListener("fetch", (event) => event.respondWith(new Response(GREETING)));\n',
+    );
+    const args = ["dev", "--config", "wrangler.toml", "--port", "0", "--json"];
+    await using dev = new CliEvents(cli.start(args));
+    const url = (await dev.nextOf("ready"))["url"] as string;
+    assert.equal(await (await fetch(url)).text(), "hi");
+    assert.equal(await dev.interrupt(), 0);
+  });
+
   test("dev drops no request while it reloads", async () => {
+    await writeFile(join(cli.folder, "src/index.ts"), respond('"none"'));
     await using dev = new CliEvents(cli.start(["dev", "--port", "0", "--json"]));
     const url = (await dev.nextOf("ready"))["url"] as string;
     const stop = new AbortController();
@@ -194,13 +204,14 @@ suite("a project on this machine", () => {
         seen.add(await answer.text());
       }
     });
+    const asked = Promise.all(asking);
     for (const round of ["one", "two", "three"]) {
       await writeFile(join(cli.folder, "src/index.ts"), respond(`"${round}"`));
-      await dev.nextOf("built");
+      await Promise.race([dev.nextOf("built"), asked]);
       await until(() => seen.has(round));
     }
     stop.abort();
-    await Promise.all(asking);
+    await asked;
     assert.equal(await dev.interrupt(), 0);
   });
 });
@@ -213,8 +224,9 @@ suite("a project on a server", () => {
     cli = await makeProject(server.origin, "files");
   });
   after(async () => {
-    await cli[Symbol.asyncDispose]();
+    await server.end(); // Not a kill: it ends the scripts' processes.
     await server[Symbol.asyncDispose]();
+    await cli[Symbol.asyncDispose]();
   });
 
   interface Deployed {
@@ -272,7 +284,7 @@ suite("a project on a server", () => {
     );
     const { code, stderr } = await cli.run(["deploy"]);
     assert.equal(code, 1);
-    assert.match(stderr, /at start/);
+    assert.match(stderr, /Nothing was deployed: [^]*at start[^]+src\/index\.ts:1:/);
     assert.equal((await ask()).text, "second");
     await writeFile(join(cli.folder, "src/index.ts"), respond("env.GREETING"));
   });

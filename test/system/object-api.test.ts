@@ -62,6 +62,26 @@ suite("an object over the API", () => {
     assert.equal((await send("HEAD", "a/b.txt")).status, 404);
   });
 
+  test("is not sent again to those who have it", async () => {
+    await send("PUT", "known", "x");
+    const first = await send("GET", "known");
+    const etag = first.headers.get("etag")!;
+    const date = first.headers.get("last-modified")!;
+    await first.text();
+    const status = async (headers: object) =>
+      (await send("GET", "known", undefined, headers)).status;
+    for (const tags of [etag, `"other", W/${etag}`, "*"]) {
+      assert.equal(await status({ "if-none-match": tags }), 304, tags);
+    }
+    assert.equal(await status({ "if-none-match": '"other"' }), 200);
+    assert.equal(await status({ "if-modified-since": date }), 304);
+    assert.equal(await status({ "if-modified-since": "Thu, 01 Jan 1970 00:00:00 GMT" }), 200);
+    for (const nonsense of ["soon", ""]) {
+      assert.equal(await status({ "if-modified-since": nonsense, "if-none-match": nonsense }), 200);
+    }
+    await send("DELETE", "known");
+  });
+
   test("has the key that its path says, slashes and all", async () => {
     for (const key of ["a b/ü+%?#", "/begins", "ends/", "a//b", "%41", "?"]) {
       const { status } = await send("PUT", encodeURIComponent(key), key);

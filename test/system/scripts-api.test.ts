@@ -1,5 +1,7 @@
 /** Scripts over the management API, by hand and with the stock `cloudflare` SDK. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect as netConnect } from "node:net";
 import { after, suite, test } from "node:test";
 import { Cloudflare } from "../clients/index.ts";
 import { EMAIL, KEY, keyHeaders, startServer } from "../support/server.ts";
@@ -383,6 +385,9 @@ suite("scripts", () => {
     refused(await call(server, "POST", `${path}/mine/tails`, { ...reader, body: {} }), 403, 9109);
     const writer = await token("scriptsWrite", "storageRead");
     assert.equal((await upload("mine", {}, undefined, writer)).status, 200);
+    // The code after which wrangler asks for each zone by itself.
+    const routes = { ...writer, body: [{ pattern: "example.com/*" }] };
+    refused(await call(server, "PUT", `${path}/mine/routes`, routes), 403, 10_000);
     const tailer = await token("tailRead");
     assert.equal(
       (await call(server, "POST", `${path}/mine/tails`, { ...tailer, body: {} })).status,
@@ -396,5 +401,18 @@ suite("scripts", () => {
     const other = `/accounts/${(result as { id: string }).id}/workers/scripts`;
     assert.deepEqual((await call(server, "GET", other)).result, []);
     refused(await call(server, "GET", `${other}/mine/settings`), 404, 10_007);
+  });
+
+  test("are listened to by WebSockets alone, and those who break off harm nobody", async () => {
+    const { hostname, port } = new URL(server.origin);
+    for (const upgrade of ["websocket", "h2c"]) {
+      const socket = netConnect(Number(port), hostname);
+      const head = ["GET /tails/v1/none HTTP/1.1", "Host: x", "Connection: Upgrade"];
+      socket.write([...head, `Upgrade: ${upgrade}`, "", ""].join("\r\n"));
+      const [answer] = (await once(socket, "data")) as [Buffer];
+      assert.match(answer.toString(), /^HTTP\/1\.1 404 /);
+      socket.resetAndDestroy();
+    }
+    assert.equal((await call(server, "GET", path)).status, 200);
   });
 });

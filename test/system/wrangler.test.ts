@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, suite, test } from "node:test";
+import { until } from "../support/patience.ts";
 import { startServer } from "../support/server.ts";
 import { noWrangler, wranglerFor } from "../support/wrangler.ts";
 import { call } from "./api.ts";
@@ -112,7 +113,7 @@ suite("wrangler, unchanged", { skip: noWrangler }, async () => {
     assert.equal((result as { schedules: { cron: string }[] }).schedules[0]?.cron, "0 5 * * *");
   });
 
-  test("'s buckets behave in scripts as they did", async () => {
+  test("gives scripts buckets that behave as they did", async () => {
     assert.equal((await visit("/2026/tulip", { method: "PUT", body: "red" })).status, 204);
     assert.deepEqual(await visit("/2026/tulip"), { status: 200, body: "red" });
     assert.deepEqual(await visit("/list"), { status: 200, body: '["2026/"]' });
@@ -158,31 +159,22 @@ suite("wrangler, unchanged", { skip: noWrangler }, async () => {
     assert.deepEqual([(await env())["mark"], (await env())["secret"]], ["second", null]);
   });
 
-  test("shows live logs and exceptions", async () => {
+  test("shows live logs and exceptions", async (t) => {
     const tail = wrangler.start(["tail", "--format", "pretty"]);
-    try {
-      let said = "";
-      const saw = (pattern: RegExp) =>
-        new Promise<void>((resolve) => {
-          const look = () => pattern.test(said) && resolve();
-          tail.stdout!.on("data", look);
-          tail.stderr!.on("data", look);
-          look();
-        });
-      for (const stream of [tail.stdout!, tail.stderr!]) {
-        stream.on("data", (chunk: Buffer) => (said += chunk.toString()));
-      }
-      await saw(/Connected to shop/);
-      // The script is traced from the moment that its process with the tracer is up.
-      const asking = setInterval(() => void visit("/throw").catch(() => {}), 200);
-      await saw(/asked for \/throw/).finally(() => clearInterval(asking));
-      await saw(/GET http:\/\/www\.example\.com\/throw - Exception Thrown/);
-      await saw(/thrown on purpose/);
-      tail.kill("SIGINT");
-      await once(tail, "close");
-    } finally {
-      tail.kill("SIGKILL");
+    t.after(() => tail.kill("SIGKILL"));
+    let said = "";
+    for (const stream of [tail.stdout!, tail.stderr!]) {
+      stream.on("data", (chunk: Buffer) => (said += chunk.toString()));
     }
+    await until(() => said.includes("Connected to shop"));
+    // The script is traced from the moment that a process with the tracer is up.
+    const asking = setInterval(() => void visit("/throw").catch(() => {}), 200);
+    t.after(() => clearInterval(asking));
+    await until(() => said.includes("asked for /throw"));
+    await until(() => /GET http:\/\/www\.example\.com\/throw - Exception Thrown/.test(said));
+    await until(() => said.includes("Error: thrown on purpose"));
+    tail.kill("SIGINT");
+    await once(tail, "close");
   });
 
   test("is told what is wrong with an upload, which changes nothing", async () => {

@@ -4,7 +4,7 @@ import { endpoint } from "../endpoint.ts";
 import { PlainAnswer } from "../envelope.ts";
 import { noSuchKey } from "../errors.ts";
 import { keyOf, paths } from "./paths.ts";
-import { headersOf, typeOf } from "./shape.ts";
+import { conditionsOf, headersOf, typeOf } from "./shape.ts";
 
 export const getObject = paths.map((path) =>
   endpoint({
@@ -21,8 +21,17 @@ export const getObject = paths.map((path) =>
         const shown = { ...headersOf(object), "Content-Length": String(object.size) };
         return new PlainAnswer({ status: 200, type: typeOf(object), body: "", headers: shown });
       }
-      const found = await objects.get(bucket, keyOf(params));
-      if (found.kind !== "found") throw noSuchKey();
+      const found = await objects.get(bucket, keyOf(params), { conditions: conditionsOf(headers) });
+      if (found.kind === "missing") throw noSuchKey();
+      if (found.kind === "condition-failed") {
+        const unchanged = headersOf(found.object);
+        return new PlainAnswer({
+          status: 304,
+          type: typeOf(found.object),
+          body: "",
+          headers: unchanged,
+        });
+      }
       const { object, range, body } = found;
       const octets =
         body instanceof Uint8Array

@@ -1,6 +1,6 @@
 /** An object in the API's spelling, and its metadata in headers. */
 import type { IncomingHttpHeaders } from "node:http";
-import type { HttpMetadata, ObjectInfo } from "#objects";
+import type { Conditions, HttpMetadata, ObjectInfo } from "#objects";
 import { invalidFields } from "../errors.ts";
 import { showTime } from "../shapes.ts";
 
@@ -30,6 +30,24 @@ function expiryOf({ expires }: IncomingHttpHeaders): { cacheExpiry?: number } {
   const cacheExpiry = Date.parse(expires);
   if (!Number.isNaN(cacheExpiry)) return { cacheExpiry };
   throw invalidFields([{ pointer: "/expires", message: `expires: "${expires}" is not a date` }]);
+}
+
+/** What a client has already need not be sent again. RFC 9110 §13.1.2, §13.1.3. */
+export function conditionsOf(headers: IncomingHttpHeaders): Conditions {
+  const { "if-none-match": tags, "if-modified-since": since = "" } = headers;
+  if (tags !== undefined) {
+    if (tags.trim() === "*") return { etagDoesNotMatch: [{ type: "wildcard" }] };
+    const found = [...tags.matchAll(/(W\/)?"([^"]*)"/g)];
+    if (found.length === 0) return {};
+    return {
+      etagDoesNotMatch: found.map(([, weak, value = ""]) => ({
+        type: weak === undefined ? "strong" : "weak",
+        value,
+      })),
+    };
+  }
+  const uploadedAfter = Date.parse(since);
+  return Number.isNaN(uploadedAfter) ? {} : { uploadedAfter, secondsGranularity: true };
 }
 
 /** What an object is of which nothing else is known. */

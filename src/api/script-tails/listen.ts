@@ -43,6 +43,7 @@ export function tailDoor(options: TailDoorOptions) {
       ? options.sessions.claim(path.slice(TAIL_PATH.length), () => listener?.close(NORMAL))
       : null;
     if (session === null) {
+      socket.once("finish", () => socket.destroy());
       socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
       return;
     }

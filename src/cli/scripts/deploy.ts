@@ -1,4 +1,5 @@
 /** Ships a project to a server: builds it, shows what changes, uploads it, sets where it is called. */
+import { ApiFault } from "../api-fault.ts";
 import { command, dryRun, text } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { CliFault } from "../fault.ts";
@@ -14,6 +15,7 @@ import {
   type RunnableProject,
   type ScriptAddress,
 } from "./project-options.ts";
+import { sourceStacks } from "./stacks.ts";
 import { deployTriggers, patternsOf, wantsSubdomain } from "./triggers.ts";
 import { bindingsOf, uploadForm } from "./upload.ts";
 
@@ -60,10 +62,12 @@ export const deployScript = command({
     }
     const form = uploadForm(project, bundle, options);
     const began = performance.now();
-    const uploaded = await api.put<Uploaded>(address.path, form, { excludeScript: true });
-    await deployTriggers(api, address, project);
-    const ms = Math.round(performance.now() - began);
+    const uploaded = await api
+      .put<Uploaded>(address.path, form, { excludeScript: true })
+      .catch((error: unknown) => refused(error, bundle));
     const version = asUuid(uploaded.deployment_id);
+    await deployTriggers(api, address, project).catch((error: unknown) => half(error, version));
+    const ms = Math.round(performance.now() - began);
     const urls = await urlsOf(project, address, context);
     out.result({ name: project.name, version_id: version, urls, changes }, () =>
       [
@@ -77,6 +81,19 @@ export const deployScript = command({
 /** The original leaves out the hyphens here, and nowhere else. */
 function asUuid(id: string): string {
   return id.replace(/^(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/** The server has tried to start it: what it says names places in what was built. */
+function refused(error: unknown, { sourceMap, modules }: Bundle): never {
+  if (!(error instanceof ApiFault)) throw error;
+  const message = sourceStacks(sourceMap, modules[0]!.name)(error.message);
+  throw new CliFault(error.kind, `Nothing was deployed: ${message}`, { cause: error });
+}
+
+function half(error: unknown, version: string): never {
+  if (!(error instanceof ApiFault)) throw error;
+  const message = `Version ${version} is deployed, but not all of its routes, domains and crons are set: ${error.message}`;
+  throw new CliFault(error.kind, message, { cause: error });
 }
 
 function bytesOf({ modules }: Bundle): number {

@@ -8,7 +8,7 @@ import type { RunnableScript } from "../model.ts";
 export interface RuntimeLimits {
   /** Processes at once; beyond, the idle one that was used longest ago goes. */
   readonly processes: number;
-  /** What one process may hold. */
+  /** What the scripts of one process may hold; the process itself has some more. */
   readonly memoryMib: number;
   /** CPU time that a process may use without answering anything in between. */
   readonly cpuSeconds: number;

@@ -15,6 +15,12 @@ const QUESTION_EVERY_MS = 5_000;
 /** Sleeping for so long without an answer, a process waits for what never comes: it can take no connection. */
 const STUCK_MS = 30_000;
 
+/**
+ * What a process has beside what the script holds: its own share, buffers that nothing holds any more and V8
+ * has not collected yet (up to 64 MiB by its own rule), and what the allocator keeps for later.
+ */
+export const OVERHEAD_MIB = 96;
+
 export class Watchdog {
   readonly #process: WorkerdProcess;
   readonly #limits: RuntimeLimits;
@@ -51,7 +57,7 @@ export class Watchdog {
 
   #overMemory({ memoryMib }: Usage): ScriptFault | null {
     const most = this.#limits.memoryMib;
-    if (memoryMib <= most) return null;
+    if (memoryMib <= most + OVERHEAD_MIB) return null;
     return new ScriptFault("over-memory", `The script took more than ${most} MiB of memory`);
   }
 

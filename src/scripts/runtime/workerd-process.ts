@@ -9,6 +9,7 @@ import { workerdPath } from "./binary.ts";
 import { ScriptOutput } from "./output.ts";
 import type { RuntimeLimits } from "./types.ts";
 import { usageOf } from "./usage.ts";
+import { OVERHEAD_MIB } from "./watchdog.ts";
 
 export interface LaunchOptions {
   /** Of the configuration. */
@@ -21,8 +22,8 @@ export interface LaunchOptions {
 }
 
 /**
- * What the system itself refuses beyond: private memory that V8 only reserves at the start (measured: 537),
- * the script's share, and some room so that the watchdog sees it first and can say what it was.
+ * Beyond what the watchdog allows, and some room so that it sees first who takes too much, the system itself
+ * refuses. It counts private memory that V8 only reserves at the start, too (measured: 537).
  */
 const RESERVED_MIB = 544;
 const SLACK_MIB = 64;
@@ -67,7 +68,7 @@ export class WorkerdProcess {
     this.startedAt = this.lastUsedAt = now();
     this.#output = new ScriptOutput(log, now);
     this.agent = new ProcessAgent(() => (this.#isDown = true));
-    const dataKib = (RESERVED_MIB + limits.memoryMib + SLACK_MIB) * 1024;
+    const dataKib = (RESERVED_MIB + limits.memoryMib + OVERHEAD_MIB + SLACK_MIB) * 1024;
     const command = [workerdPath(), "serve", "--experimental", "--control-fd=3", configPath];
     this.#child = spawn("/bin/sh", ["-c", LAUNCH, "sh", String(dataKib), ...command], {
       stdio: ["ignore", "pipe", "pipe", "pipe"],

@@ -12,7 +12,7 @@ import { projectOf, runnable, type RunnableProject } from "../project-options.ts
 import { openFront } from "./front.ts";
 import { LocalPlatform } from "./local-platform.ts";
 import { DevReport } from "./report.ts";
-import { sourceStacks } from "./stacks.ts";
+import { sourceStacks } from "../stacks.ts";
 
 export interface DevOptions {
   readonly config: string | undefined;

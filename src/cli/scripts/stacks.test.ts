@@ -22,6 +22,7 @@ test("places in the script are told in the source's lines; all else stays", asyn
     "    at h (other.js:2:9)",
     "    at i (index.js:900:1)",
     "    at <anonymous>",
+    "    at index.js:2:9 (10021).",
   ].join("\n");
   assert.equal(
     told(stack),
@@ -33,6 +34,7 @@ test("places in the script are told in the source's lines; all else stays", asyn
       "    at h (other.js:2:9)",
       told("    at i (index.js:900:1)"), // Beyond the map: wherever it leads, it does not fail.
       "    at <anonymous>",
+      "    at src/f.ts:5:9 (10021).",
     ].join("\n"),
   );
 });

@@ -1,8 +1,8 @@
 /** Places in the built script, told as places in its sources. */
 import { SourceMap, type SourceMapPayload } from "node:module";
 
-/** `at fetch (index.js:12:9)`: the place that a line of a stack ends in. */
-const PLACE = /(?<=[\s(])(?:[\w+.-]+:\/*)?([^\s():]+\.js):(\d+):(\d+)(?=\)?$)/gm;
+/** `at fetch (index.js:12:9)`: the place that a line of a stack ends in; the API adds its code to the last one. */
+const PLACE = /(?<=[\s(])(?:[\w+.-]+:\/*)?([^\s():]+\.js):(\d+):(\d+)(?=\)?(?: \(\d+\)\.)?$)/gm;
 
 /** `name` is what the built module is called. */
 export function sourceStacks(map: string | null, name: string): (stack: string) => string {
