@@ -50,11 +50,16 @@ function troubleOf(
 
 class StrangeAnswer extends Error {}
 
+/** Held as long as their bodies are: Node ends the body of a response that nobody holds any more. */
+const responses = new WeakMap<ReadableStream, Response>();
+
 async function readReply(response: Response): Promise<StoreReply> {
   const header = response.headers.get(REPLY);
   if (header !== null && response.body !== null) {
     const { result } = JSON.parse(header) as { result: unknown };
-    return { ok: true, result, body: response.body as ReadableStream<Uint8Array> };
+    const body = response.body as ReadableStream<Uint8Array>;
+    responses.set(body, response);
+    return { ok: true, result, body };
   }
   const bytes = jsonBytesOf(response.headers.get(JSON_BYTES));
   if (bytes === null || response.body === null) throw await strangeAnswer(response);

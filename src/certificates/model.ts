@@ -75,3 +75,26 @@ export function stateOf({ chain, notAfter, failures }: Certificate, now: number)
   if (chain !== null) return notAfter > now ? "active" : "expired";
   return failures > 0 ? "failed" : "pending_issuance";
 }
+
+/** One that has nothing yet but what it is. */
+export function blankCertificate(
+  identity: Pick<Certificate, "id" | "zoneId" | "type" | "createdAt">,
+): Certificate {
+  return {
+    ...identity,
+    hosts: [],
+    chain: null,
+    sealedKey: null,
+    notBefore: 0,
+    notAfter: 0,
+    bundleMethod: "ubiquitous",
+    priority: 0,
+    wishes: {},
+    modifiedAt: identity.createdAt,
+    order: null,
+    nextAt: null,
+    failures: 0,
+    fault: null,
+    revision: 1,
+  };
+}

@@ -91,6 +91,11 @@ export const certificateById = statement({
   takes: { id: text },
   gives: certificate,
 });
+export const certificatesOfZone = statement({
+  sql: `SELECT ${COLUMNS} FROM certificates WHERE zone_id = :zoneId ORDER BY created_at, id`,
+  takes: { zoneId: text },
+  gives: certificate,
+});
 export const addCertificate = statement({
   sql: `INSERT INTO certificates (${COLUMNS}) VALUES (${VALUES})`,
   takes: certificate,

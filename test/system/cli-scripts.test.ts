@@ -15,12 +15,11 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** A project as a user has it: made by `init`, with the package installed. */
 async function makeProject(origin: string, name: string): Promise<Cli> {
-  const outer = await Cli.for(origin);
-  await outer.must(["init", name, "--yes"]);
-  const folder = join(outer.folder, name);
-  await mkdir(join(folder, "node_modules"));
-  await symlink(ROOT, join(folder, "node_modules/selvedge"), "dir");
-  return new Cli(folder, outer.env);
+  const cli = await Cli.for(origin);
+  await cli.must(["init", "--name", name]);
+  await mkdir(join(cli.folder, "node_modules"));
+  await symlink(ROOT, join(cli.folder, "node_modules/selvedge"), "dir");
+  return cli;
 }
 
 async function edit(cli: Cli, file: string, change: (text: string) => string): Promise<void> {

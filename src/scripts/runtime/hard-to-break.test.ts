@@ -11,19 +11,19 @@ async function broken(opened: TestRuntime, source: string): Promise<ScriptFaultK
   opened.put(scriptOf("bad", source));
   assert.equal(await opened.text("bystander"), "ok");
   using place = await opened.runtime.open("id-bad");
-  let isOver = false;
+  const over = new AbortController();
   const end = ask(place, "/break").then(
     ({ status, text }) => `answered ${status}: ${text}`,
     () => null,
   );
   const watching = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       assert.equal(await opened.text("bystander"), "ok");
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   })();
   const answered = await end;
-  isOver = true;
+  over.abort();
   await watching;
   // An allocation that fails is an exception, before the end that follows.
   if (answered !== null) assert.match(answered, /^answered 500/);

@@ -31,16 +31,16 @@ suite("a deploy", () => {
   test("drops no request and answers none with the old version once it is told", async () => {
     await using opened = await TestRuntime.open();
     await opened.deploy(answering("live", '"1"'));
-    let isOver = false;
+    const over = new AbortController();
     const seen = new Set<string>();
     const clients = Array.from({ length: 8 }, async () => {
-      while (!isOver) seen.add(await opened.text("live"));
+      while (!over.signal.aborted) seen.add(await opened.text("live"));
     });
     for (let version = 2; version <= 6; version++) {
       await opened.deploy(answering("live", `"${version}"`));
       assert.equal(await opened.text("live"), String(version));
     }
-    isOver = true;
+    over.abort();
     await Promise.all(clients);
     assert.deepEqual([...seen].sort(), ["1", "2", "3", "4", "5", "6"]);
     await until(() => processesOf(opened).length === 1);
@@ -93,9 +93,10 @@ suite("a process", () => {
     await using opened = await TestRuntime.open();
     opened.put(answering("live", '"ok"'));
     await opened.text("live");
-    let [isOver, failed, after] = [false, 0, 0];
+    let [failed, after] = [0, 0];
+    const over = new AbortController();
     const clients = Array.from({ length: 4 }, async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         await opened.text("live").then(
           () => after++,
           () => failed++,
@@ -109,7 +110,7 @@ suite("a process", () => {
     after = 0;
     await until(() => after > 0);
     const backAfterMs = performance.now() - since;
-    isOver = true;
+    over.abort();
     await Promise.all(clients);
     assert.ok(failed <= 8, `${failed} failed`);
     using place = await opened.runtime.open("id-live");
@@ -154,8 +155,8 @@ suite("a process", () => {
     assert.equal(await opened.text("b"), "b");
     assert.equal(await opened.text("a"), "a");
     assert.equal(await opened.text("c"), "c"); // b was used longest ago.
-    using _a = await opened.runtime.open("id-a");
-    using _c = await opened.runtime.open("id-c");
+    using held = new DisposableStack();
+    for (const id of ["id-a", "id-c"]) held.use(await opened.runtime.open(id));
     await assert.rejects(opened.get("b"), { kind: "unavailable" });
     await until(() => processesOf(opened).length === 2);
   });

@@ -93,15 +93,21 @@ export class ScriptSlot {
   async #bringUp(): Promise<void> {
     do {
       const goal = this.#wanted;
-      const next = await this.#options.launch().catch((error: unknown) => {
-        this.#noteFailure(error);
-        throw error;
-      });
+      const fresh = await this.#launch();
       const old = this.#current;
-      [this.#current, this.#has] = [next, goal];
-      if (old !== next) old?.process.retire();
-      void next.process.ended.then(() => this.#noteEnd(next));
+      [this.#current, this.#has] = [fresh, goal];
+      old?.process.retire();
+      void fresh.process.ended.then(() => this.#noteEnd(fresh));
     } while (this.#has !== this.#wanted);
+  }
+
+  async #launch(): Promise<Running> {
+    try {
+      return await this.#options.launch();
+    } catch (error) {
+      this.#noteFailure(error);
+      throw error;
+    }
   }
 
   #noteFailure(error: unknown): void {

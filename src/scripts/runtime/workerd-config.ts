@@ -2,9 +2,11 @@
  * The configuration that one workerd process runs on: a script, the scripts that it binds, and what stands
  * between them and the platform. A function of its arguments; every string of a script is a stranger's.
  */
-import type { Binding, ModuleType, RunnableScript, ScriptModule } from "../model.ts";
-import { type CapnpText, embed, list, struct, text, TRUE } from "./capnp-text.ts";
-import { type BucketCompatibility, compatibilityOf } from "./compatibility.ts";
+import type { ModuleType, RunnableScript, ScriptModule } from "../model.ts";
+import { BINDING_MODULE, bindingConfig, CONTROL, controlEntry } from "./binding-config.ts";
+import { type CapnpText, list, struct, text, TRUE } from "./capnp-text.ts";
+import { compatibilityOf } from "./compatibility.ts";
+import { Files } from "./config-files.ts";
 import { networkOf } from "./network.ts";
 
 /** A script in the process. Its store token opens its own buckets, not those of its neighbours. */
@@ -43,8 +45,6 @@ export interface WorkerdConfig {
 export const SCHEME_HEADER = "X-Forwarded-Proto";
 export const CF_HEADER = "x-selvedge-cf";
 
-const BINDING_MODULE = "selvedge-internal:store";
-const CONTROL = "control";
 const MAIN = "main";
 /** How workerd introduces what it says of the script that the process is for. */
 export const MAIN_PREFIX = `service ${MAIN}: `;
@@ -87,17 +87,6 @@ export function workerdConfig(plan: ProcessPlan): WorkerdConfig {
   return { text: `${head}const config :Workerd.Config = ${config.capnp};\n`, files: files.all };
 }
 
-/** Contents that are embedded, under names of ours: those of modules could lead anywhere. */
-class Files {
-  readonly all = new Map<string, Uint8Array>();
-
-  add(content: Uint8Array): CapnpText {
-    const name = `file-${this.all.size}`;
-    this.all.set(name, content);
-    return embed(name);
-  }
-}
-
 interface Context {
   readonly plan: ProcessPlan;
   readonly files: Files;
@@ -116,10 +105,7 @@ function memberService({ script }: Member, index: number, context: Context): Cap
       compatibilityFlags: list(compatibility.flags.map(text)),
       bindings: list(
         script.bindings.map((binding) =>
-          struct({
-            name: text(binding.name),
-            ...bindingValue(binding, { ...context, script, store, ...compatibility }),
-          }),
+          bindingConfig(binding, { files, serviceNames, script, store, ...compatibility }),
         ),
       ),
       cacheApiOutbound: struct({ name: text(CONTROL), entrypoint: text("NoCache") }),
@@ -140,70 +126,6 @@ function codeOf({ main, modules }: RunnableScript, files: Files): Record<string,
       : [struct({ name: text(name), [MODULE_FIELDS[type]]: files.add(content) })],
   );
   return { modules: list(shown) };
-}
-
-interface BindingContext extends Context {
-  readonly script: RunnableScript;
-  /** Name of the service through which the script reaches its buckets. */
-  readonly store: string;
-  readonly buckets: BucketCompatibility;
-}
-
-function bindingValue(binding: Binding, context: BindingContext): Record<string, CapnpText> {
-  const { files, script } = context;
-  switch (binding.type) {
-    case "text":
-    case "secret":
-      return { text: text(binding.text) };
-    case "json":
-      return { json: json(binding.json) };
-    case "version":
-      return {
-        json: json({
-          id: script.versionId,
-          tag: script.tag ?? "",
-          timestamp: new Date(script.versionCreatedAt).toISOString(),
-        }),
-      };
-    case "data":
-      return { data: files.add(binding.data) };
-    case "wasm":
-      return { wasmModule: files.add(binding.data) };
-    case "service":
-      return { service: serviceDesignator(binding, context) };
-    case "bucket":
-      return { wrapped: bucket(binding, context) };
-  }
-}
-
-function serviceDesignator(
-  { service, entrypoint }: Extract<Binding, { type: "service" }>,
-  { serviceNames }: Context,
-): CapnpText {
-  const name = serviceNames.get(service);
-  if (name === undefined) return controlEntry("Missing", { name: service });
-  return struct({
-    name: text(name),
-    entrypoint: entrypoint === null ? undefined : text(entrypoint),
-  });
-}
-
-function bucket(
-  { bucketName, keepsDelimiter }: Extract<Binding, { type: "bucket" }>,
-  { store, buckets }: BindingContext,
-): CapnpText {
-  const compatibility = {
-    ...buckets,
-    keepsDelimiter: keepsDelimiter || buckets.keepsDelimiter,
-  };
-  return struct({
-    moduleName: text(BINDING_MODULE),
-    innerBindings: list([
-      struct({ name: text("store"), service: text(store) }),
-      struct({ name: text("bucketName"), text: text(bucketName) }),
-      struct({ name: text("compatibility"), json: json(compatibility) }),
-    ]),
-  });
 }
 
 function storeName(index: number): string {
@@ -242,14 +164,6 @@ function controlService({ controlModule }: ProcessPlan, files: Files): CapnpText
   });
 }
 
-function controlEntry(entrypoint: string, props: object): CapnpText {
-  return struct({
-    name: text(CONTROL),
-    entrypoint: text(entrypoint),
-    props: struct({ json: json(props) }),
-  });
-}
-
 function socket(
   name: string,
   path: string,
@@ -271,8 +185,4 @@ function unix(path: string): CapnpText {
 function extension(source: CapnpText): CapnpText {
   const module = struct({ name: text(BINDING_MODULE), internal: TRUE, esModule: source });
   return struct({ modules: list([module]) });
-}
-
-function json(value: unknown): CapnpText {
-  return text(JSON.stringify(value));
 }

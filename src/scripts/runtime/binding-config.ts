@@ -1,0 +1,69 @@
+/** What stands on a script's `env`, in workerd's configuration. */
+import type { Binding, RunnableScript } from "../model.ts";
+import { type CapnpText, list, struct, text } from "./capnp-text.ts";
+import type { BucketCompatibility } from "./compatibility.ts";
+import type { Files } from "./config-files.ts";
+
+/** Names of the module of buckets, and of the service that is the platform's own worker. */
+export const BINDING_MODULE = "selvedge-internal:store";
+export const CONTROL = "control";
+
+interface BindingContext {
+  readonly script: RunnableScript;
+  readonly files: Files;
+  /** Services by the names of the scripts that they are. */
+  readonly serviceNames: ReadonlyMap<string, string>;
+  /** Name of the service through which the script reaches its buckets. */
+  readonly store: string;
+  readonly buckets: BucketCompatibility;
+}
+
+type BindingOf<T extends Binding["type"]> = Extract<Binding, { type: T }>;
+type Value = Record<string, CapnpText>;
+
+export function bindingConfig(binding: Binding, context: BindingContext): CapnpText {
+  const value = values[binding.type] as (binding: Binding, context: BindingContext) => Value;
+  return struct({ name: text(binding.name), ...value(binding, context) });
+}
+
+/** An entrypoint of the platform's worker, which finds the props in its context. */
+export function controlEntry(entrypoint: string, props: object): CapnpText {
+  return struct({
+    name: text(CONTROL),
+    entrypoint: text(entrypoint),
+    props: struct({ json: json(props) }),
+  });
+}
+
+const values: {
+  readonly [T in Binding["type"]]: (binding: BindingOf<T>, context: BindingContext) => Value;
+} = {
+  text: (binding) => ({ text: text(binding.text) }),
+  secret: (binding) => ({ text: text(binding.text) }),
+  json: (binding) => ({ json: json(binding.json) }),
+  data: ({ data }, { files }) => ({ data: files.add(data) }),
+  wasm: ({ data }, { files }) => ({ wasmModule: files.add(data) }),
+  version: (_, { script: { versionId, tag, versionCreatedAt } }) => {
+    const timestamp = new Date(versionCreatedAt).toISOString();
+    return { json: json({ id: versionId, tag: tag ?? "", timestamp }) };
+  },
+  service: ({ service, entrypoint }, { serviceNames }) => {
+    const name = serviceNames.get(service);
+    if (name === undefined) return { service: controlEntry("Missing", { name: service }) };
+    const entry = entrypoint === null ? undefined : text(entrypoint);
+    return { service: struct({ name: text(name), entrypoint: entry }) };
+  },
+  bucket: ({ bucketName, keepsDelimiter }, { store, buckets }) => {
+    const compatibility = { ...buckets, keepsDelimiter: keepsDelimiter || buckets.keepsDelimiter };
+    const innerBindings = list([
+      struct({ name: text("store"), service: text(store) }),
+      struct({ name: text("bucketName"), text: text(bucketName) }),
+      struct({ name: text("compatibility"), json: json(compatibility) }),
+    ]);
+    return { wrapped: struct({ moduleName: text(BINDING_MODULE), innerBindings }) };
+  },
+};
+
+function json(value: unknown): CapnpText {
+  return text(JSON.stringify(value));
+}
