@@ -35,6 +35,13 @@ export interface Config {
     /** Files for DNS over TLS; null has a certificate made. */
     readonly certificate: { readonly certificate: string; readonly key: string } | null;
   };
+  /** Where certificates come from; null is nowhere. */
+  readonly acme: {
+    readonly directory: string;
+    readonly email: string | null;
+    readonly caFile: string | null;
+    readonly externalAccount: { readonly kid: string; readonly hmacKey: string } | null;
+  } | null;
   readonly databaseUrl: string;
   readonly blobsUrl: string;
   readonly log: { readonly format: LogFormat; readonly level: Given["log_level"] };
@@ -110,6 +117,7 @@ export function readConfig(sources: ConfigSources): Config {
       connectionsPerSource: given["limits.dns_connections_per_source"],
       certificate: dnsCertificateOf(given),
     },
+    acme: acmeOf(given),
     databaseUrl: given.database,
     blobsUrl: given.blobs,
     log: { format: given.log === "auto" ? auto : given.log, level: given.log_level },
@@ -153,6 +161,23 @@ function dnsCertificateOf({ dns_tls_certificate: certificate, dns_tls_key: key }
   if (certificate === null && key === null) return null;
   const [given, missing] = key === null ? ["certificate", "key"] : ["key", "certificate"];
   throw new SettingsFault(`Cannot use dns_tls_${given} without dns_tls_${missing}.`);
+}
+
+function acmeOf(given: Given): Config["acme"] {
+  const directory = given["acme.directory"];
+  const [kid, hmacKey] = [given["acme.eab_kid"], given["acme.eab_hmac_key"]];
+  if ((kid === null) !== (hmacKey === null)) {
+    const [there, missing] = kid === null ? ["hmac_key", "kid"] : ["kid", "hmac_key"];
+    throw new SettingsFault(`Cannot use acme.eab_${there} without acme.eab_${missing}.`);
+  }
+  if (directory === null) return null;
+  const caFile = given["acme.ca_file"];
+  return {
+    directory,
+    email: given["acme.email"],
+    caFile: caFile && resolve(caFile),
+    externalAccount: kid === null || hmacKey === null ? null : { kid, hmacKey },
+  };
 }
 
 function httpLimitsOf(given: Given): HttpLimits {

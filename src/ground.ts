@@ -2,6 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { accountMigrations, bootstrap, type FirstCredentials, openSealKey } from "#accounts";
+import { certificateMigrations } from "#certificates";
 import { type Database, migrate, type Migration, openDatabase } from "#db";
 import { lockFolder } from "#kit/folder-lock.ts";
 import { randomId } from "#kit/random.ts";
@@ -35,6 +36,7 @@ const migrations: readonly Migration[] = [
   ...zoneMigrations,
   ...objectMigrations,
   ...scriptMigrations,
+  ...certificateMigrations,
 ];
 
 export async function openGround(options: GroundOptions): Promise<Ground> {

@@ -18,6 +18,7 @@ import { Records, Zones } from "#zones";
 import type { Config } from "./config.ts";
 import { openGround } from "./ground.ts";
 import { MeteredObjects } from "./metered-objects.ts";
+import { startCertificates } from "./start-certificates.ts";
 import { startEdge } from "./start-edge.ts";
 import { startScripts } from "./start-scripts.ts";
 
@@ -93,6 +94,8 @@ export async function startPlatform(
     doors["dns"] = printHostPort(nameserver.address);
     if (nameserver.tlsAddress !== null) doors["dns_tls"] = printHostPort(nameserver.tlsAddress);
   }
+  const certificateParts = { db, sealKey, zones, records, log, now };
+  const certificates = await startCertificates(config, certificateParts, started);
   started.use(await zones.followOthers({ log: log.with({ part: "zones" }) }));
 
   const trustedProxies = config.trustedProxies.length > 0 ? ranges(config.trustedProxies) : null;
@@ -122,6 +125,7 @@ export async function startPlatform(
             objects,
             ...scripts,
             tails: new TailSessions(now),
+            certificates,
             scriptsHost: scriptsHost(config, doors["edge"]),
             nameservers: config.nameservers,
             now,

@@ -112,6 +112,26 @@ export const settings = {
     "for DNS over TLS, in PEM, with its chain; off is one of its own in the data folder",
   ),
   dns_tls_key: key("FILE", "off", read.textOrOff, "the key of that certificate, in PEM"),
+  "acme.directory": key(
+    "URL",
+    "off",
+    read.orOff(read.url("https")),
+    "the ACME authority that certificates of zones come from",
+  ),
+  "acme.email": key("ADDRESS", "off", read.textOrOff, "whom the authority may write to"),
+  "acme.ca_file": key(
+    "FILE",
+    "off",
+    read.textOrOff,
+    "roots in PEM that the authority's own HTTPS is trusted by, beside the usual ones",
+  ),
+  "acme.eab_kid": key(
+    "TEXT",
+    "off",
+    read.textOrOff,
+    "the account that the authority knows already",
+  ),
+  "acme.eab_hmac_key": key("BASE64URL", "off", read.textOrOff, "the key of that account"),
   "dns.identity": key(
     "TEXT",
     "off",

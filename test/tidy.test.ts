@@ -11,7 +11,7 @@ const SRC = fileURLToPath(new URL("../src", import.meta.url));
 const TIERS = [
   ["kit"],
   ["dns", "http", "db"],
-  ["accounts", "zones", "objects", "scripts"],
+  ["accounts", "zones", "objects", "scripts", "certificates"],
   ["nameserver", "api", "s3", "binding", "edge"],
   ["cli"],
 ] as const;

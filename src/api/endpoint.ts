@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { z } from "zod";
 import type { Accounts, Authenticator, Credentials, Identity, Permission, Tokens } from "#accounts";
+import type { Certificates } from "#certificates";
 import type { ObjectStore } from "#objects";
 import type { Routes, Schedules, Scripts } from "#scripts";
 import type { Records, Zone, Zones } from "#zones";
@@ -19,6 +20,7 @@ export interface ApiParts {
   readonly routes: Routes;
   readonly schedules: Schedules;
   readonly tails: TailSessions;
+  readonly certificates: Certificates;
   /** Where scripts answer beside their routes: `scripts.localhost:8080`. */
   readonly scriptsHost: string;
   /** The names of the platform's servers, which every zone is given. */

@@ -8,6 +8,26 @@ import { editBucket } from "./buckets/edit.ts";
 import { getBucket } from "./buckets/get.ts";
 import { listBuckets } from "./buckets/list.ts";
 import { removeBucket } from "./buckets/remove.ts";
+import {
+  createCustomCertificate,
+  editCustomCertificate,
+  getCustomCertificate,
+  listCustomCertificates,
+  prioritizeCustomCertificates,
+  removeCustomCertificate,
+} from "./certificates/custom.ts";
+import {
+  editUniversal,
+  editVerification,
+  getPack,
+  getUniversal,
+  listPacks,
+  listVerifications,
+  orderPack,
+  packQuota,
+  removePack,
+  restartPack,
+} from "./certificates/packs.ts";
 import { batchRecords } from "./dns-records/batch.ts";
 import { createRecord } from "./dns-records/create.ts";
 import { editRecord } from "./dns-records/edit.ts";
@@ -146,6 +166,23 @@ export const endpoints: readonly Endpoint[] = [
   overwriteRecord,
   editRecord,
   removeRecord,
+
+  listCustomCertificates,
+  createCustomCertificate,
+  prioritizeCustomCertificates,
+  getCustomCertificate,
+  editCustomCertificate,
+  removeCustomCertificate,
+  listPacks,
+  orderPack,
+  packQuota,
+  getPack,
+  restartPack,
+  removePack,
+  getUniversal,
+  editUniversal,
+  listVerifications,
+  editVerification,
 
   ...listBuckets,
   ...createBucket,

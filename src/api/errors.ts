@@ -1,5 +1,6 @@
 /** Answers that are not a success, in the words that clients of the API know (`wordings.ts`). */
 import { AccountFault } from "#accounts";
+import { CertificateFault } from "#certificates";
 import { DatabaseFault } from "#db";
 import { NameFault, RecordFault } from "#dns";
 import { BodyCutShort, BodyTooLarge, type RejectedRequest } from "#http";
@@ -10,6 +11,7 @@ import { ZoneFault } from "#zones";
 import type { ApiMessage } from "./envelope.ts";
 import {
   accountWordings,
+  certificateWordings,
   badHeader,
   INVALID_FIELD,
   jsonWordings,
@@ -47,6 +49,7 @@ export function toApiError(error: unknown): ApiError | null {
   if (error instanceof RecordFault) return recordError(error);
   if (error instanceof ObjectFault) return worded(objectWordings[error.kind], error);
   if (error instanceof ScriptFault) return worded(scriptWordings[error.kind], error);
+  if (error instanceof CertificateFault) return worded(certificateWordings[error.kind], error);
   if (error instanceof NameFault) return worded(zoneWordings["bad-name"], error);
   if (error instanceof JsonFault) return worded(jsonWordings[error.kind], error);
   if (error instanceof BodyTooLarge)

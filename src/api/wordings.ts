@@ -1,5 +1,6 @@
 /** From what went wrong to the status, code and text that clients of the API know: one table for each core. */
 import type { AccountFaultKind } from "#accounts";
+import type { CertificateFaultKind } from "#certificates";
 import type { RecordFaultKind } from "#dns";
 import type { JsonFaultKind } from "#kit/json-input.ts";
 import type { ObjectFaultKind } from "#objects";
@@ -147,6 +148,17 @@ export const scriptWordings = {
   "over-memory": { status: 400, code: 10_021 },
   unavailable: { status: 503, code: 10_013 },
 } as const satisfies Record<ScriptFaultKind, Wording>;
+
+export const certificateWordings = {
+  "not-found": { status: 404, code: 1003 },
+  "bad-certificate": { status: 400, code: 2110 },
+  "bad-key": { status: 400, code: 2111 },
+  "key-mismatch": { status: 400, code: 2106 },
+  expired: { status: 400, code: 2105 },
+  "bad-hosts": { status: 400, code: 1464 },
+  "too-many": { status: 400, code: 1012 },
+  "not-available": { status: 400, code: 1450 },
+} as const satisfies Record<CertificateFaultKind, Wording>;
 
 export const jsonWordings = {
   malformed: { status: 400, code: 6007 },

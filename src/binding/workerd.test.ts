@@ -128,9 +128,9 @@ function statusOf({ storeSocket }: ScriptBuckets, name: string, token: string): 
 }
 
 /** How many octets the answer has. */
-function lengthAt({ socketPath, agent }: ScriptPlace, path: string): Promise<number> {
+function lengthAt({ socketPath }: ScriptPlace, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    request({ socketPath, agent, path, headers: { host: "example.com" } }, (response) => {
+    request({ socketPath, agent: false, path, headers: { host: "example.com" } }, (response) => {
       let length = 0;
       response.on("data", (chunk: Buffer) => (length += chunk.length));
       response.on("error", reject).on("end", () => resolve(length));

@@ -18,6 +18,8 @@ export interface CertificatesOptions {
   readonly ownDomains: readonly string[];
   /** Whether packs can be had. */
   readonly hasAcme: boolean;
+  /** Whether a zone has names that its own certificate is for. */
+  readonly isWanted: (zoneId: string) => Promise<boolean>;
 }
 
 export class Certificates {
@@ -34,7 +36,7 @@ export class Certificates {
     this.#options = options;
     this.store = store;
     this.custom = new CustomCertificates({ ...options, store });
-    this.packs = new Packs({ ...options, store });
+    this.packs = new Packs({ ...options, store, zoneOf: (hostname) => this.#zoneOf(hostname) });
     this.#zones = new Map(options.ownDomains.map((name) => [name, null]));
     store.follow({ changed: () => {}, removed: ({ id }) => void this.#served.delete(id) });
   }

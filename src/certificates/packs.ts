@@ -17,6 +17,10 @@ export interface PacksOptions {
   readonly store: CertificateStore;
   readonly now: () => number;
   readonly hasAcme: boolean;
+  /** Whether a zone has names that its own certificate is for. */
+  readonly isWanted: (zoneId: string) => Promise<boolean>;
+  /** The name of the zone that a hostname lies in. */
+  readonly zoneOf: (hostname: string) => string | null;
 }
 
 /** How many a zone may ask for, as in the original. */
@@ -49,6 +53,7 @@ export class Packs {
     this.#needAcme();
     const { store, now } = this.#options;
     const hosts = checkHosts(given, zone.name);
+    for (const host of hosts) this.#checkZone(host, zone);
     const there = (await this.list(zone.id)).filter(({ type }) => type === "advanced");
     if (there.length >= MAX_PACKS) {
       throw new CertificateFault("too-many", `A zone has at most ${MAX_PACKS} certificate packs`);
@@ -94,11 +99,12 @@ export class Packs {
     return !this.#options.store.hasOptedOut(zoneId);
   }
 
-  async setUniversal(zoneId: string, isOn: boolean): Promise<void> {
-    const { store } = this.#options;
-    await store.setOptOut(zoneId, !isOn);
+  async setUniversal(zone: CertifiedZone, isOn: boolean): Promise<void> {
+    const { store, isWanted } = this.#options;
+    await store.setOptOut(zone.id, !isOn);
+    if (isOn && (await isWanted(zone.id))) await this.want(zone);
     if (isOn) return;
-    for (const pack of await this.list(zoneId)) {
+    for (const pack of await this.list(zone.id)) {
       if (pack.type === "universal") await store.remove(pack);
     }
   }
@@ -116,6 +122,14 @@ export class Packs {
       // Another node was first, or the zone has gone meanwhile.
       if (!isDatabaseFault(error, "unique") && !isDatabaseFault(error, "reference")) throw error;
     }
+  }
+
+  /** Below another zone the proof would have to stand there, and that zone may be somebody else's. */
+  #checkZone(host: string, zone: CertifiedZone): void {
+    const closest = this.#options.zoneOf(host.replace(/^\*\./, "")) ?? zone.name;
+    if (closest === zone.name) return;
+    const message = `${host} lies in the zone ${closest}: order its certificate there`;
+    throw new CertificateFault("bad-hosts", message, "/hosts");
   }
 
   #needAcme(): void {

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import {
-  Agent,
   createServer,
   type IncomingMessage,
   request as sendRequest,
@@ -14,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { suite, test } from "node:test";
-import { listenHttp } from "#http";
+import { listenHttp, Upstream } from "#http";
 import { ranges } from "#kit/cidr.ts";
 import { Log } from "#kit/log.ts";
 import { Metrics } from "#kit/metrics.ts";
@@ -41,7 +40,11 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
   setUp(upstream);
   upstream.listen(socketPath);
   await once(upstream, "listening");
-  const agent = new Agent({ keepAlive: true });
+  const upstreamPool = new Upstream({
+    target: { path: socketPath },
+    idleMs: 5_000,
+    connectMs: 5_000,
+  });
   const zone = { id: "z", name: "example.com", paused: false, serial: 1 } as Zone;
   const names = new ProxiedNames({
     recordsAt: async (_zone, name) =>
@@ -73,7 +76,7 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
         world.held++;
         return {
           socketPath,
-          agent,
+          upstream: upstreamPool,
           fault: () => world.fault,
           [Symbol.dispose]: () => world.held--,
         };
@@ -88,7 +91,7 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
     logged: () => (log.flush(), lines.join("")),
     port: door.address.port,
     async [Symbol.asyncDispose]() {
-      agent.destroy();
+      upstreamPool[Symbol.dispose]();
       upstream.closeAllConnections();
       upstream.close();
       await door[Symbol.asyncDispose]();

@@ -17,7 +17,7 @@ import { type Asked, type DestinationOptions, destinations } from "./destination
 import { requestHeaders } from "./forwarded.ts";
 import { requestTarget } from "./host.ts";
 import { refusalReply, refusals, type Refusal, scriptRefusal } from "./refusals.ts";
-import { type Onward, type Passage, passToScript, upgradeToScript } from "./script-proxy.ts";
+import { type Onward, type Passage, passOn, upgradeOn } from "./pass-on.ts";
 
 export interface EdgeOptions extends DestinationOptions {
   /** A place for one request with a script's process. */
@@ -46,12 +46,17 @@ export function edgeDoor(options: EdgeOptions): EdgeDoor {
     const began = performance.now();
     const requestId = nextId();
     const outcome = await way.take(request, requestId, (onward) =>
-      passToScript(request, response, onward),
+      passOn(request, response, onward),
     );
     const refusal = refusalOf(outcome);
     if (refusal !== null) {
       if (response.headersSent) response.destroy();
-      else void sendReply(response, refusalReply(refusal, request.headers.accept, requestId), requestId);
+      else
+        void sendReply(
+          response,
+          refusalReply(refusal, request.headers.accept, requestId),
+          requestId,
+        );
     }
     observe(request, outcome, requestId, performance.now() - began);
   };
@@ -61,7 +66,7 @@ export function edgeDoor(options: EdgeOptions): EdgeDoor {
     const requestId = nextId();
     socket.on("error", () => socket.destroy());
     const outcome = await way.take(request, requestId, (onward) =>
-      upgradeToScript(request, socket, head, onward),
+      upgradeOn(request, socket, head, onward),
     );
     const refusal = refusalOf(outcome);
     if (refusal !== null) {
@@ -112,7 +117,12 @@ class Way {
         { ...client, host: asked.host, requestId },
         request.headers.upgrade ?? null,
       );
-      const passage = await pass({ place, target: asked.target, headers, requestId });
+      const passage = await pass({
+        upstream: place.upstream,
+        target: asked.target,
+        headers,
+        requestId,
+      });
       // The process may have been ended for what it did; that says more than a lost connection.
       const fault = passage.kind === "failed" ? place.fault() : null;
       return (fault === null ? null : scriptRefusal(fault)) ?? passage;

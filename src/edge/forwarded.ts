@@ -3,6 +3,7 @@
 /** They belong to one connection and end with it. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "connection",
+  "expect", // Answered here, when the request came.
   "keep-alive",
   "proxy-connection",
   "te",

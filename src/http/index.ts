@@ -13,3 +13,5 @@ export {
   type RejectedReply,
   type RejectedRequest,
 } from "./server.ts";
+export { ResponseFault, type ResponseHead } from "./response-parser.ts";
+export { type AnswerSink, type Exchange, Upstream } from "./upstream.ts";

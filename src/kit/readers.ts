@@ -9,11 +9,12 @@ export const text: Reader<string> = (raw) => {
   return raw;
 };
 
-/** Text, or null for `off`. */
-export const textOrOff: Reader<string | null> = (raw) => {
-  const given = text(raw);
-  return given === "off" ? null : given;
-};
+/** Null for `off`, else what the other reader reads. */
+export function orOff<T>(read: Reader<T>): Reader<T | null> {
+  return (raw) => (raw === "off" ? null : read(raw));
+}
+
+export const textOrOff = orOff(text);
 
 /** HOST:PORT, or null for `off`. A scheme in front is tolerated: clients name the same address as a URL. */
 export const listen: Reader<HostPort | null> = (raw) => {

@@ -19,11 +19,15 @@ export interface Pebble extends AsyncDisposable {
   readonly log: { text: string };
 }
 
-/** @param dns `HOST:PORT` of the nameserver that challenges are looked up at. */
+/**
+ * @param dns `HOST:PORT` of the nameserver that challenges are looked up at.
+ * @param accounts MAC keys by id; when there are any, only these may open accounts. RFC 8555 §7.3.4.
+ */
 export async function startPebble(
   folder: string,
   authority: CertificateFiles,
   dns: string,
+  accounts: Readonly<Record<string, string>> = {},
 ): Promise<Pebble> {
   const files = await issueCertificate(folder, authority, ["localhost", "127.0.0.1"]);
   const [port, managementPort] = await freePorts(2);
@@ -36,9 +40,10 @@ export async function startPebble(
     httpPort: 1,
     tlsPort: 1,
     ocspResponderURL: "",
-    externalAccountBindingRequired: false,
+    externalAccountBindingRequired: Object.keys(accounts).length > 0,
+    externalAccountMACKeys: accounts,
   };
-  const config = join(folder, "pebble.json");
+  const config = join(folder, `pebble-${port}.json`);
   await writeFile(config, JSON.stringify({ pebble }));
   const child = spawn(PEBBLE, ["-strict", "-config", config, "-dnsserver", dns], {
     // Challenges are looked up at once, and none is taken for granted.

@@ -1,6 +1,5 @@
 /** A runtime for tests: scripts from memory, limits small, and requests to its places. */
 import { mkdtemp, rm } from "node:fs/promises";
-import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Log } from "#kit/log.ts";
@@ -15,7 +14,7 @@ import {
   ScriptRuntime,
 } from "#scripts";
 
-export const ACCOUNT = "a".repeat(32);
+const ACCOUNT = "a".repeat(32);
 
 export interface ScriptInit {
   readonly bindings?: readonly Binding[];
@@ -158,20 +157,23 @@ export class TestRuntime implements AsyncDisposable {
 }
 
 export function ask(
-  { socketPath, agent }: ScriptPlace,
+  { upstream }: ScriptPlace,
   path: string,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
+  const lines = Object.entries({ Host: "example.com", ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  const head = `GET ${path} HTTP/1.1\r\n${lines.join("")}\r\n`;
   return new Promise((resolve, reject) => {
-    const options = { socketPath, agent, path, headers: { host: "example.com", ...headers } };
-    const sent = request(options, (response) => {
-      let text = "";
-      response.setEncoding("utf8");
-      response.on("data", (chunk: string) => (text += chunk));
-      response.on("error", reject);
-      response.on("end", () => resolve({ status: response.statusCode!, text }));
-    });
-    sent.on("error", reject);
-    sent.end();
+    let status = 0;
+    const body: Buffer[] = [];
+    const sink = {
+      head: (answer: { status: number }) => (status = answer.status),
+      data: (octets: Buffer) => body.push(octets),
+      end: () => resolve({ status, text: Buffer.concat(body).toString() }),
+      fail: reject,
+    };
+    upstream.send("GET", head, sink).finish();
   });
 }

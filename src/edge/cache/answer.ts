@@ -36,7 +36,11 @@ export function answerFrom(
   const span = partOf(head, length, request);
   if (span === "unsatisfiable") {
     const fields = withoutFields(headers, OF_LENGTH);
-    return finish(416, [...fields, "Content-Range", `bytes */${length}`, "Content-Length", "0"], null);
+    return finish(
+      416,
+      [...fields, "Content-Range", `bytes */${length}`, "Content-Length", "0"],
+      null,
+    );
   }
   if (span !== "whole") {
     const range = `bytes ${span.start}-${span.end - 1}/${length}`;

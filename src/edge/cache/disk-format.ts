@@ -11,6 +11,10 @@ export interface VaryMark {
   readonly id: string;
 }
 
+export function isMark(slot: object): slot is VaryMark {
+  return "id" in slot;
+}
+
 export type FileContent =
   | { readonly mark: VaryMark }
   | { readonly head: StoredHead; readonly body: Uint8Array | FileBody };

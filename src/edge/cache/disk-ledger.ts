@@ -11,6 +11,12 @@ interface Entry {
   readonly file: string | null;
 }
 
+/** What lies in the folder when a process starts. */
+interface Found extends Entry {
+  readonly name: string;
+  readonly at: number;
+}
+
 export interface DiskLedgerOptions {
   readonly folder: string;
   readonly limitOctets: number;
@@ -65,57 +71,54 @@ export class DiskLedger implements Ledger {
     if (entry !== undefined && entry.file !== null) this.#delete(entry.file);
   }
 
+  discard(file: string): void {
+    this.#delete(file);
+  }
+
   /** Takes in what an earlier process has left, and takes away what it did not finish. */
   async load(): Promise<void> {
     const startedAt = Date.now();
-    const found: { name: string; octets: number; file: string | null; at: number }[] = [];
+    const found: Found[] = [];
     for (let i = 0; i < 256; i++) {
-      const part = i.toString(16).padStart(2, "0");
-      found.push(...(await this.#look(part, startedAt)));
+      found.push(...(await this.#look(i.toString(16).padStart(2, "0"), startedAt)));
     }
-    // What is stored in the meantime is known already, and newer.
-    const known = [...this.#entries];
-    for (const [name] of known) this.#take(name);
-    const earlier = found.filter(({ name }) => !known.some(([own]) => own === name));
-    for (const { name, octets, file } of earlier.sort((a, b) => a.at - b.at)) {
-      this.stored(name, octets, file);
+    // What was stored in the meantime is known already, and newer.
+    const meanwhile = new Map(this.#entries);
+    for (const name of meanwhile.keys()) this.#take(name);
+    for (const { name, octets, file } of found.sort((a, b) => a.at - b.at)) {
+      if (!meanwhile.has(name)) this.stored(name, octets, file);
     }
-    for (const [name, { octets, file }] of known) this.stored(name, octets, file);
+    for (const [name, { octets, file }] of meanwhile) this.stored(name, octets, file);
   }
 
-  async #look(part: string, startedAt: number) {
-    const names = await readdir(join(this.#options.folder, part)).catch(() => []);
-    const files: { name: string; octets: number; at: number }[] = [];
-    for (const name of names) {
-      const facts = await stat(join(this.#options.folder, part, name)).catch(() => null);
-      if (facts !== null && facts.mtimeMs < startedAt) {
-        files.push({ name: `${part}/${name}`, octets: facts.size, at: facts.mtimeMs });
+  /** A head with no body file or one is an entry; all else was not finished. */
+  async #look(part: string, startedAt: number): Promise<Found[]> {
+    const { folder } = this.#options;
+    const groups = Map.groupBy(await readdir(join(folder, part)).catch(() => []), headNameOf);
+    const found: Found[] = [];
+    for (const [head, names] of groups) {
+      const files: { name: string; octets: number; at: number }[] = [];
+      for (const name of names) {
+        const facts = await stat(join(folder, part, name)).catch(() => null);
+        if (facts !== null) files.push({ name, octets: facts.size, at: facts.mtimeMs });
       }
+      if (files.some(({ at }) => at >= startedAt)) continue; // Of this process.
+      const bodies = files.filter(({ name }) => BODY_NAME.test(name));
+      const isWhole = names.includes(head) && bodies.length <= 1;
+      for (const { name } of files) {
+        if (!isWhole || (name !== head && !bodies.some((body) => body.name === name))) {
+          this.#delete(`${part}/${name}`);
+        }
+      }
+      if (!isWhole) continue;
+      found.push({
+        name: `${part}/${head}`,
+        octets: files.reduce((sum, { octets }) => sum + octets, 0),
+        file: bodies[0] === undefined ? null : `${part}/${bodies[0].name}`,
+        at: Math.max(...files.map(({ at }) => at)),
+      });
     }
-    const bodies = new Map<string, { name: string; octets: number }>();
-    for (const { name, octets } of files) {
-      if (!/^.{3}[0-9a-f]{30}(?:\.[0-9a-f]{8})?$/.test(name)) this.#delete(name);
-      else if (name.includes(".")) this.#keepLast(bodies, name, octets);
-    }
-    const heads = files.filter(({ name }) => !name.includes("."));
-    const found = heads.map(({ name, octets, at }) => {
-      const body = bodies.get(name);
-      bodies.delete(name);
-      return { name, octets: octets + (body?.octets ?? 0), file: body?.name ?? null, at };
-    });
-    for (const { name } of bodies.values()) this.#delete(name);
     return found;
-  }
-
-  /** Of several bodies of one head only one can be named; which, the head knows. Rare: all go. */
-  #keepLast(bodies: Map<string, { name: string; octets: number }>, name: string, octets: number) {
-    const head = name.slice(0, name.indexOf("."));
-    const other = bodies.get(head);
-    if (other !== undefined) {
-      this.#delete(other.name);
-      this.#delete(head);
-    }
-    bodies.set(head, { name, octets });
   }
 
   /** Resolves when all that must go has gone. */
@@ -139,6 +142,13 @@ export class DiskLedger implements Ledger {
     void gone.then(() => this.#pending.delete(gone));
   }
 }
+
+/** Files of one entry begin alike: the head, a dot, then what tells them apart. */
+function headNameOf(name: string): string {
+  return name.split(".", 1)[0]!;
+}
+
+const BODY_NAME = /^[0-9a-f]{30}\.[0-9a-f]{8}$/;
 
 function onDisk(octets: number): number {
   return Math.ceil(octets / BLOCK_OCTETS) * BLOCK_OCTETS;

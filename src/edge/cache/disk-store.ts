@@ -19,6 +19,8 @@ export interface Ledger {
   stored(name: string, octets: number, file: string | null): void;
   used(name: string): void;
   remove(name: string): void;
+  /** A body's file that no head names. */
+  discard(file: string): void;
 }
 
 export class DiskStore {
@@ -71,9 +73,8 @@ export class DiskStore {
   }
 
   /** For a body that will not be named. */
-  discard(at: string, { file }: BodyDraft): void {
-    this.#ledger.stored(`${nameOf(at)}.discarded`, 0, file);
-    this.#ledger.remove(`${nameOf(at)}.discarded`);
+  discard({ file }: BodyDraft): void {
+    this.#ledger.discard(file);
   }
 
   /** Null when the file has gone. */

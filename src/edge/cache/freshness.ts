@@ -126,7 +126,9 @@ export function judge(freshness: Freshness, asked: Directives, now: number): Ver
 function mostStaleMs(asked: Directives): number {
   const given = asked.get("max-stale");
   if (given === undefined) return 0;
-  return given === null ? Number.POSITIVE_INFINITY : (secondsOf(asked, "max-stale") ?? 0) * 1000 + 1;
+  return given === null
+    ? Number.POSITIVE_INFINITY
+    : (secondsOf(asked, "max-stale") ?? 0) * 1000 + 1;
 }
 
 /** RFC 5861 §4: whether it may stand in for an origin that fails. */

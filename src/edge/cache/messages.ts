@@ -20,8 +20,10 @@ export interface OriginResponse {
   readonly status: number;
   /** Without those of the connection. */
   readonly headers: RawHeaders;
-  /** Throws when it is cut short. It is read to its end, or returned. */
+  /** Throws when it is cut short. It is read to its end, or abandoned. */
   readonly body: AsyncIterable<Uint8Array>;
+  /** Nobody wants the rest: ends the exchange, also while it waits for octets. */
+  readonly abandon: () => void;
 }
 
 /**

@@ -1,5 +1,11 @@
 /** Validators: asked of the origin for a stored response, and by clients. RFC 9110 §8.8, §13; RFC 9111 §4.3. */
-import { fieldOf, type RawHeaders, type RequestHeaders, requestField, withoutFields } from "./headers.ts";
+import {
+  fieldOf,
+  type RawHeaders,
+  type RequestHeaders,
+  requestField,
+  withoutFields,
+} from "./headers.ts";
 import { parseHttpDate } from "./http-date.ts";
 
 /** What the origin is asked with; empty when the response has no validator. RFC 9111 §4.3.1. */

@@ -1,5 +1,11 @@
 /** Which request fields tell the responses of one URL apart. RFC 9111 §4.1. */
-import { fieldOf, membersOf, type RawHeaders, type RequestHeaders, requestField } from "./headers.ts";
+import {
+  fieldOf,
+  membersOf,
+  type RawHeaders,
+  type RequestHeaders,
+  requestField,
+} from "./headers.ts";
 
 /** The fields that a response varies on: lower case, in order, each once. `*` never gets here. */
 export function varyNames(headers: RawHeaders): readonly string[] {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { atMost } from "#kit/at-once.ts";
 import { until } from "../../../test/support/patience.ts";
 import { answering, ask, scriptOf, TestRuntime } from "../../../test/support/script-runtime.ts";
 import type { ScriptFaultKind } from "../fault.ts";
@@ -106,6 +107,15 @@ suite("a script that", () => {
     assert.equal(await opened.text("bad"), "mended");
     await held; // A replaced process does not wait for it beyond its time.
   });
+});
+
+test("two hundred scripts are deployed and answer, with fewer processes than that", async () => {
+  const SCRIPTS = 200;
+  await using opened = await TestRuntime.open({ processes: 20 });
+  const names = Array.from({ length: SCRIPTS }, (_, i) => `script-${i}`);
+  for (const name of names) opened.put(answering(name, `"${name}"`));
+  await atMost(4, names, async (name) => assert.equal(await opened.text(name), name));
+  assert.match(opened.metrics.print(), /selvedge_script_starts_total 200\n/);
 });
 
 suite("a script reaches", () => {

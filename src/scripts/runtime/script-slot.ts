@@ -43,6 +43,7 @@ export class ScriptSlot {
 
   /** A place for one request, with what should run now; with what ran before if that does not start. */
   async place(): Promise<HeldPlace> {
+    if (this.#current?.process.isDoubtful === true) await this.#current.process.seeIfThere();
     for (let attempt = 1; ; attempt++) {
       const open = this.#open();
       if (open !== null && this.#has === this.#wanted) return placeIn(open);
@@ -127,7 +128,7 @@ function placeIn({ process }: Running): HeldPlace {
   return {
     process,
     socketPath: process.httpSocket,
-    agent: process.agent,
+    upstream: process.upstream,
     fault: () => process.fault,
     [Symbol.dispose]: () => lease[Symbol.dispose](),
   };

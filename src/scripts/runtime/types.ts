@@ -1,5 +1,5 @@
 /** What the runtime is told, and what it gives: limits, places, events. */
-import type { Agent } from "node:http";
+import type { Upstream } from "#http";
 import type { Log } from "#kit/log.ts";
 import type { Metrics } from "#kit/metrics.ts";
 import type { ScriptFault } from "../fault.ts";
@@ -39,8 +39,8 @@ export interface RuntimeOptions {
 /** A script's process, held for one request until disposed. */
 export interface ScriptPlace extends Disposable {
   readonly socketPath: string;
-  /** Keeps connections to the process, for `node:http`. */
-  readonly agent: Agent;
+  /** Carries requests to the process. */
+  readonly upstream: Upstream;
   /** After a request has failed: why the process ended, if it did. */
   fault(): ScriptFault | null;
 }

@@ -19,7 +19,7 @@ const STUCK_MS = 30_000;
  * What a process has beside what the script holds: its own share, buffers that nothing holds any more and V8
  * has not collected yet (up to 64 MiB by its own rule), and what the allocator keeps for later.
  */
-export const OVERHEAD_MIB = 96;
+export const OVERHEAD_MIB = 128;
 
 export class Watchdog {
   readonly #process: WorkerdProcess;

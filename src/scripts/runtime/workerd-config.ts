@@ -42,8 +42,8 @@ export interface WorkerdConfig {
 }
 
 /** Headers of the process's HTTP socket that carry what the request line cannot. */
-export const SCHEME_HEADER = "X-Forwarded-Proto";
-export const CF_HEADER = "x-selvedge-cf";
+const SCHEME_HEADER = "X-Forwarded-Proto";
+const CF_HEADER = "x-selvedge-cf";
 
 const MAIN = "main";
 /** How workerd introduces what it says of the script that the process is for. */

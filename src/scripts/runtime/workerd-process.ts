@@ -1,8 +1,10 @@
 /** One workerd process: started within limits, watched, drained or ended. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { Agent, request } from "node:http";
+import { request } from "node:http";
+import { connect } from "node:net";
 import { setPriority } from "node:os";
 import type { Readable } from "node:stream";
+import { Upstream } from "#http";
 import type { Log } from "#kit/log.ts";
 import { ScriptFault } from "../fault.ts";
 import { workerdPath } from "./binary.ts";
@@ -34,8 +36,10 @@ const PRIORITY = 10;
 /** When memory runs out, the system should end a script and not the platform. */
 const OOM_SCORE = 700;
 const SOCKETS = 2;
-/** Below the time after which workerd closes a connection itself, which could meet a request. */
-const IDLE_CONNECTION_MS = 3_000;
+/** An open connection takes a descriptor on both sides. workerd closes none by itself in this time. */
+const IDLE_CONNECTION_MS = 10_000;
+/** It is on this machine: what takes longer is stuck, and the watchdog sees to it. */
+const CONNECT_MS = 30_000;
 const LOOK_EVERY_MS = 50;
 /** A start takes CPU time alone; on a machine that has none to give it may take so much longer. */
 const PATIENCE_FACTOR = 10;
@@ -46,7 +50,8 @@ ulimit -d "$1" 2>/dev/null; ulimit -n ${OPEN_FILES} 2>/dev/null; shift; exec "$@
 
 export class WorkerdProcess {
   readonly httpSocket: string;
-  readonly agent: Agent;
+  /** Connections that carry requests to it. */
+  readonly upstream: Upstream;
   readonly startedAt: number;
   /** Resolves when the system has told its end. */
   readonly ended: Promise<void>;
@@ -58,6 +63,7 @@ export class WorkerdProcess {
   readonly #output: ScriptOutput;
   #fault: ScriptFault | null = null;
   #isDown = false;
+  #isDoubtful = false;
   #isEnded = false;
   #isRetired = false;
 
@@ -67,7 +73,12 @@ export class WorkerdProcess {
     this.httpSocket = options.httpSocket;
     this.startedAt = this.lastUsedAt = now();
     this.#output = new ScriptOutput(log, now);
-    this.agent = new ProcessAgent(() => (this.#isDown = true));
+    this.upstream = new Upstream({
+      target: { path: options.httpSocket },
+      idleMs: IDLE_CONNECTION_MS,
+      connectMs: CONNECT_MS,
+      onGone: () => (this.#isDoubtful = true),
+    });
     const dataKib = (RESERVED_MIB + limits.memoryMib + OVERHEAD_MIB + SLACK_MIB) * 1024;
     const command = [workerdPath(), "serve", "--experimental", "--control-fd=3", configPath];
     this.#child = spawn("/bin/sh", ["-c", LAUNCH, "sh", String(dataKib), ...command], {
@@ -116,6 +127,16 @@ export class WorkerdProcess {
   /** Why it ended, unless the platform wanted it to. */
   get fault(): ScriptFault | null {
     return this.#fault;
+  }
+
+  /** A connection was lost: the process may be gone, and the system not have said so yet. */
+  get isDoubtful(): boolean {
+    return this.isOpen && this.#isDoubtful;
+  }
+
+  async seeIfThere(): Promise<void> {
+    this.#isDoubtful = false;
+    if (!(await canConnect(this.httpSocket))) this.#isDown = true;
   }
 
   lease(): Disposable {
@@ -178,7 +199,7 @@ export class WorkerdProcess {
 
   /** workerd finishes what it has begun, such as work that a script put off until after its answer. */
   #stop(): void {
-    this.agent.destroy(); // It waits for connections, too.
+    this.upstream[Symbol.dispose](); // It waits for connections, too.
     this.#child.kill("SIGTERM");
   }
 
@@ -213,27 +234,18 @@ export class WorkerdProcess {
     if (this.#isEnded) return;
     this.#isEnded = true;
     if (!this.#isRetired) this.#fault ??= faultOf(this.#output.complaints, how);
-    this.agent.destroy();
+    this.upstream[Symbol.dispose]();
     resolve();
   }
 }
 
-/** Keeps connections to a process, and hears first when nobody is there any more. */
-class ProcessAgent extends Agent {
-  readonly #onRefused: () => void;
-
-  constructor(onRefused: () => void) {
-    super({ keepAlive: true, timeout: IDLE_CONNECTION_MS });
-    this.#onRefused = onRefused;
-  }
-
-  override createConnection(...args: Parameters<Agent["createConnection"]>) {
-    const socket = super.createConnection(...args);
-    socket?.once("error", ({ code }: NodeJS.ErrnoException) => {
-      if (code === "ECONNREFUSED" || code === "ENOENT") this.#onRefused();
-    });
-    return socket;
-  }
+function canConnect(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path, () => resolve(true));
+    // A process that has more to do than it takes is there, too.
+    socket.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code === "EAGAIN"));
+    socket.once("connect", () => socket.destroy());
+  });
 }
 
 function faultOf(complaints: string, how: string): ScriptFault {

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import { passToScript, requestHeaders, upgradeToScript } from "#edge";
+import { passOn, requestHeaders, upgradeOn } from "#edge";
 import { requestIds } from "#http";
 import { type HostPort, printHostPort } from "#kit/address.ts";
 import { listenFault } from "#kit/listen-fault.ts";
@@ -80,7 +80,7 @@ async function serve(
     return status;
   }
   using place = await options.open();
-  const passage = await passToScript(request, response, onwardOf(request, place, requestId));
+  const passage = await passOn(request, response, onwardOf(request, place, requestId));
   if (passage.kind === "left") return null;
   if (passage.kind === "answered") return passage.status;
   throw place.fault() ?? new Error(`The script broke off: ${passage.cause.message}`);
@@ -94,7 +94,7 @@ async function upgrade(
   requestId: string,
 ): Promise<number | null> {
   using place = await options.open();
-  const passage = await upgradeToScript(request, socket, head, onwardOf(request, place, requestId));
+  const passage = await upgradeOn(request, socket, head, onwardOf(request, place, requestId));
   if (passage.kind === "failed") socket.destroy();
   return passage.kind === "answered" ? passage.status : null;
 }
@@ -111,7 +111,7 @@ function onwardOf(request: IncomingMessage, place: ScriptPlace, requestId: strin
     requestId,
   } as const;
   const headers = requestHeaders(request.rawHeaders, client, request.headers.upgrade ?? null);
-  return { place, target: request.url!, headers, requestId };
+  return { upstream: place.upstream, target: request.url!, headers, requestId };
 }
 
 /** There is no version that could answer, or it broke: the developer reads why. */

@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type Server, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import { suite, test } from "node:test";
+import { type AnswerSink, Upstream } from "./upstream.ts";
+
+/** A server that hands each connection to the test. */
+async function listen(onConnection: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    onConnection(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const upstream = new Upstream({
+    target: { host: "127.0.0.1", port },
+    idleMs: 300,
+    connectMs: 2_000,
+  });
+  return {
+    upstream,
+    sockets,
+    async [Symbol.asyncDispose]() {
+      upstream[Symbol.dispose]();
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+interface Outcome {
+  status: number;
+  body: string;
+  failed: Error | null;
+  answered: boolean;
+}
+
+function ask(upstream: Upstream, method = "GET", body: string | null = null) {
+  const outcome: Outcome = { status: 0, body: "", failed: null, answered: false };
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const sink: AnswerSink = {
+    head: ({ status }) => (outcome.status = status),
+    data: (octets) => (outcome.body += octets.toString()),
+    end: () => resolve(outcome),
+    fail: (cause, answered) => resolve({ ...outcome, failed: cause, answered }),
+  };
+  const length = body === null ? "" : `Content-Length: ${body.length}\r\n`;
+  const exchange = upstream.send(method, `${method} / HTTP/1.1\r\nHost: a\r\n${length}\r\n`, sink);
+  if (body !== null) exchange.write(body);
+  exchange.finish();
+  return { promise, exchange };
+}
+
+const HELLO = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+suite("an upstream", () => {
+  test("uses a connection again once its answer is whole", async () => {
+    await using server = await listen((socket) => socket.on("data", () => socket.write(HELLO)));
+    for (let i = 0; i < 5; i++) {
+      const { promise, exchange } = ask(server.upstream);
+      assert.equal(exchange.isReused, i > 0);
+      assert.equal((await promise).body, "hello");
+    }
+    assert.equal(server.sockets.size, 1);
+    await Promise.all([ask(server.upstream).promise, ask(server.upstream).promise]);
+    assert.equal(server.sockets.size, 2, "two at a time need two");
+  });
+
+  test("does not use one again whose answer said so, or came before the request was whole", async () => {
+    await using server = await listen((socket) =>
+      socket.on("data", () => socket.write(HELLO.replace("OK\r\n", "OK\r\nConnection: close\r\n"))),
+    );
+    await ask(server.upstream).promise;
+    await ask(server.upstream).promise;
+    assert.equal(server.sockets.size, 2);
+
+    await using early = await listen((socket) => socket.once("data", () => socket.write(HELLO)));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    early.upstream.send("POST", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n", {
+      head: () => {},
+      data: () => {},
+      end: () => resolve(),
+      fail: () => resolve(),
+    });
+    await promise;
+    assert.equal((await ask(early.upstream).promise).body, "hello");
+    assert.equal(early.sockets.size, 2);
+  });
+
+  test("tells of a connection that is refused, closed or speaks no HTTP", async () => {
+    await using server = await listen((socket) => socket.on("data", () => socket.end()));
+    const closed = await ask(server.upstream).promise;
+    assert.deepEqual([closed.failed instanceof Error, closed.answered], [true, false]);
+
+    await using half = await listen((socket) =>
+      socket.on("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")),
+    );
+    const cut = await ask(half.upstream).promise;
+    assert.deepEqual(
+      [cut.body, cut.failed?.message, cut.answered],
+      ["half", "The connection broke off", true],
+    );
+
+    await using strange = await listen((socket) =>
+      socket.on("data", () => socket.write("SSH-2.0\r\n\r\n")),
+    );
+    assert.match((await ask(strange.upstream).promise).failed!.message, /no HTTP/);
+
+    const nobody = new Upstream({
+      target: { host: "127.0.0.1", port: 1 },
+      idleMs: 100,
+      connectMs: 1_000,
+    });
+    assert.match((await ask(nobody).promise).failed!.message, /ECONNREFUSED/);
+    nobody[Symbol.dispose]();
+  });
+
+  test("forgets connections that wait too long, and those that the server closes", async () => {
+    await using server = await listen((socket) => socket.on("data", () => socket.write(HELLO)));
+    await ask(server.upstream).promise;
+    const [first] = server.sockets;
+    await once(first!, "close");
+    await ask(server.upstream).promise;
+    const second = [...server.sockets][1]!;
+    second.destroy();
+    await once(second, "close");
+    const last = ask(server.upstream);
+    const { body, failed, answered } = await last.promise;
+    // It may not have noticed yet; then it says that another try is worth it.
+    if (failed === null) assert.equal(body, "hello");
+    else assert.deepEqual([last.exchange.isReused, answered], [true, false]);
+    assert.equal((await ask(server.upstream).promise).body, "hello");
+  });
+
+  test("gives a request up with its connection", async () => {
+    await using server = await listen(() => {});
+    const { exchange } = ask(server.upstream);
+    while (server.sockets.size === 0) await new Promise(setImmediate);
+    const [socket] = server.sockets;
+    const gone = once(socket!, "close");
+    socket!.resume();
+    exchange.abort();
+    await gone;
+  });
+
+  test("holds back what its caller does not take", async () => {
+    const size = 32 * 1024 ** 2;
+    await using server = await listen((socket) =>
+      socket.on("data", () => {
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${size}\r\n\r\n`);
+        socket.write(Buffer.alloc(size));
+      }),
+    );
+    let got = 0;
+    const done = Promise.withResolvers<void>();
+    const exchange = server.upstream.send("GET", "GET / HTTP/1.1\r\nHost: a\r\n\r\n", {
+      head: () => {},
+      data: (octets) => {
+        got += octets.length;
+        exchange.pause();
+        setImmediate(() => exchange.resume());
+      },
+      end: () => done.resolve(),
+      fail: (cause) => done.reject(cause),
+    });
+    exchange.finish();
+    await done.promise;
+    assert.equal(got, size);
+  });
+});
