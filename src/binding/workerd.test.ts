@@ -56,6 +56,36 @@ suite("a script's buckets", () => {
     ]);
   });
 
+  test("are globals of a script in the older syntax, whose code runs as it always did", async () => {
+    await using opened = await openScriptBuckets();
+    const { scripts, store, accountId } = opened;
+    await store.createBucket(accountId, "things");
+    const older = `greeting = "hello"; // No strict mode there.
+      addEventListener("fetch", (event) => event.respondWith(answer(event.request)));
+      addEventListener("scheduled", (event) => event.waitUntil(THINGS.put("cron", event.cron)));
+      async function answer(request) {
+        const key = new URL(request.url).pathname.slice(1);
+        const kept = await THINGS.get(key);
+        if (kept !== null) return new Response(kept.body);
+        await THINGS.put(key, greeting + WORD + (CODE instanceof WebAssembly.Module));
+        return answer(request);
+      }`;
+    scripts.put(
+      scriptOf("older", older, {
+        isServiceWorker: true,
+        accountId,
+        bindings: [
+          bucket("THINGS", "things"),
+          { type: "text", name: "WORD", text: "!" },
+          { type: "wasm", name: "CODE", data: Buffer.from("AGFzbQEAAAA=", "base64") },
+        ],
+      }),
+    );
+    assert.equal(await scripts.text("older", "/a"), "hello!true");
+    await scripts.runtime.scheduled("id-older", { cron: "* * * * *", scheduledTime: 0 });
+    assert.equal(await scripts.text("older", "/cron"), "* * * * *");
+  });
+
   test("stay closed to those of another account, though it has the name", async () => {
     await using opened = await openScriptBuckets();
     const { scripts, store, accountId } = opened;

@@ -111,27 +111,35 @@ class Way {
       const found = this.#destinationOf({ ...asked, scheme: client.scheme });
       const destination = found instanceof Promise ? await found : found;
       if (destination.kind === "refused") return destination.refusal;
-      using place = await this.#options.openScript(destination.scriptId);
       const headers = requestHeaders(
         request.rawHeaders,
         { ...client, host: asked.host, requestId },
         request.headers.upgrade ?? null,
       );
-      const passage = await pass({
-        upstream: place.upstream,
-        target: asked.target,
-        headers,
-        requestId,
-      });
-      // The process may have been ended for what it did; that says more than a lost connection.
-      const fault = passage.kind === "failed" ? place.fault() : null;
-      return (fault === null ? null : scriptRefusal(fault)) ?? passage;
+      return await this.#toScript(destination.scriptId, (place) =>
+        pass({ upstream: place.upstream, target: asked.target, headers, requestId }),
+      );
     } catch (cause) {
       const refusal = cause instanceof ScriptFault ? scriptRefusal(cause) : null;
       if (refusal !== null) return refusal;
       this.#options.log.error("request failed", { request_id: requestId, cause });
       return refusals.internal();
     }
+  }
+
+  async #toScript(
+    scriptId: string,
+    pass: (place: ScriptPlace) => Promise<Passage>,
+    isAgain = false,
+  ): Promise<Outcome> {
+    using place = await this.#options.openScript(scriptId);
+    const passage = await pass(place);
+    if (passage.kind !== "failed") return passage;
+    // A process that has just ended was never asked: another takes its place.
+    if (passage.neverSent && !isAgain) return await this.#toScript(scriptId, pass, true);
+    // It may have been ended for what it did; that says more than a lost connection.
+    const fault = place.fault();
+    return (fault === null ? null : scriptRefusal(fault)) ?? passage;
   }
 
   #clientOf({ socket, headers }: IncomingMessage) {

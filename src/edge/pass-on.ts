@@ -9,7 +9,13 @@ import { responseHeaders } from "./forwarded.ts";
 export type Passage =
   | { readonly kind: "answered"; readonly status: number }
   | { readonly kind: "left" }
-  | { readonly kind: "failed"; readonly cause: Error; readonly answerBegan: boolean };
+  | {
+      readonly kind: "failed";
+      readonly cause: Error;
+      readonly answerBegan: boolean;
+      /** There was no connection, and the request has no body that would be lost: it may be sent again. */
+      readonly neverSent: boolean;
+    };
 
 export interface Onward {
   readonly upstream: Upstream;
@@ -101,7 +107,7 @@ class Passing implements AnswerSink {
       !hasBody(this.#request) &&
       SAFE.has(method!);
     if (mayGoAgain && !this.#isOver) this.begin(true);
-    else this.#settle({ kind: "failed", cause, answerBegan: this.#response.headersSent });
+    else this.#settle(failure(this.#request, cause, this.#response.headersSent));
   }
 
   drained(): void {
@@ -134,6 +140,17 @@ class Passing implements AnswerSink {
   }
 }
 
+function failure(request: IncomingMessage, cause: Error, answerBegan: boolean): Passage {
+  const { code = "" } = cause as NodeJS.ErrnoException;
+  return {
+    kind: "failed",
+    cause,
+    answerBegan,
+    neverSent: NO_CONNECTION.has(code) && !hasBody(request),
+  };
+}
+
+const NO_CONNECTION: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOENT"]);
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 function headOf(request: IncomingMessage, { target, headers }: Onward): string {
@@ -193,7 +210,7 @@ export function upgradeOn(
         },
         fail: (cause, answered) => {
           if (answered) socket.destroy();
-          resolve({ kind: "failed", cause, answerBegan: answered });
+          resolve(failure(request, cause, answered));
         },
         switched: (other, first) => {
           socket.write(first);

@@ -52,9 +52,14 @@ export class Cache {
   constructor(options: CacheOptions) {
     this.#options = options;
     this.#shelf = new Shelf(options);
-    const memoryObjectOctets = Math.min(options.memoryOctets / MEMORY_SHARE, MAX_MEMORY_OBJECT);
-    const parts = { shelf: this.#shelf, passing: this.#passing, memoryObjectOctets };
-    this.#exchange = new OriginExchange({ ...options, ...parts });
+    const inMemory = Math.min(options.memoryOctets / MEMORY_SHARE, MAX_MEMORY_OBJECT);
+    this.#exchange = new OriginExchange({
+      ...options,
+      shelf: this.#shelf,
+      passing: this.#passing,
+      memoryObjectOctets: inMemory,
+      objectOctets: options.disk === null ? inMemory : options.objectOctets,
+    });
   }
 
   /** What is held in memory. */
@@ -127,15 +132,12 @@ export class Cache {
 
   async #serveFile(call: Call, kept: Kept, status: CacheStatus, now: number) {
     const { head, body } = kept;
-    if (!isInFile(body)) throw new TypeError("The body is at hand");
     let wanted: Span | null = null;
     const note = (span: Span) => ((wanted = span), EMPTY);
     const answer = answerFrom(head, body.length, note, call.request, status, now);
     if (wanted === null) return answer;
-    const pieces = await this.#shelf.open(body, wanted);
-    if (pieces !== null) return { ...answer, body: pieces };
-    this.#shelf.forget(call.key); // Its file has gone: there was no room for it.
-    return this.#seek(call, 0);
+    const pieces = await this.#shelf.open(kept, wanted);
+    return pieces === null ? this.#seek(call, 0) : { ...answer, body: pieces };
   }
 
   /** Nothing is at hand: looks on disk, then asks the origin. */

@@ -5,10 +5,11 @@
  * ledger (`disk-ledger.ts`).
  */
 import { hash } from "node:crypto";
-import { type FileHandle, mkdir, open, rename, writeFile } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { randomHex } from "#kit/random.ts";
+import { close, open, openIfThere, readAll, readFully, write } from "./descriptors.ts";
 import { decodeFile, encodeFile, type FileContent, PIECE_OCTETS } from "./disk-format.ts";
 import type { Span } from "./ranges.ts";
 import type { FileBody } from "./stored.ts";
@@ -42,9 +43,9 @@ export class DiskStore {
 
   async read(at: string): Promise<FileContent | null> {
     const name = nameOf(at);
-    await using handle = await openIfThere(join(this.#folder, name));
-    if (handle === null) return null;
-    const content = decodeFile(at, await handle.readFile());
+    const bytes = await readAll(join(this.#folder, name));
+    if (bytes === null) return null;
+    const content = decodeFile(at, bytes);
     if (content === null) this.#ledger.remove(name);
     else this.#ledger.used(name);
     return content;
@@ -78,9 +79,15 @@ export class DiskStore {
   }
 
   /** Null when the file has gone. */
-  async openBody(body: FileBody, span: Span): Promise<AsyncIterableIterator<Uint8Array> | null> {
-    const handle = await openIfThere(join(this.#folder, body.file));
-    return handle === null ? null : new FilePieces(handle, body, span);
+  async openBody(
+    body: FileBody,
+    span: Span,
+    onDamaged: () => void,
+  ): Promise<AsyncIterableIterator<Uint8Array> | null> {
+    const fd = await openIfThere(join(this.#folder, body.file));
+    if (fd === null) return null;
+    this.#ledger.used(body.file.slice(0, body.file.indexOf(".")));
+    return new FilePieces(fd, body, span, onDamaged);
   }
 }
 
@@ -89,25 +96,16 @@ function nameOf(at: string): string {
   return `${digits.slice(0, 2)}/${digits.slice(2, 32)}`;
 }
 
-async function openIfThere(path: string): Promise<FileHandle | null> {
-  try {
-    return await open(path, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
-}
-
 /** A body that is being written; what is written can be read. */
 export class BodyDraft implements AsyncDisposable {
   readonly file: string;
-  readonly #handle: FileHandle;
+  readonly #fd: number;
   readonly #sums: number[] = [];
   #length = 0;
 
-  constructor(file: string, handle: FileHandle) {
+  constructor(file: string, fd: number) {
     this.file = file;
-    this.#handle = handle;
+    this.#fd = fd;
   }
 
   get length(): number {
@@ -117,11 +115,10 @@ export class BodyDraft implements AsyncDisposable {
   async append(chunk: Uint8Array): Promise<void> {
     for (let done = 0; done < chunk.length;) {
       const rest = chunk.subarray(done);
-      const { bytesWritten } = await this.#handle.write(rest, 0, rest.length, this.#length);
-      if (bytesWritten === 0) throw new Error("nothing was written");
-      this.#sum(rest.subarray(0, bytesWritten));
-      this.#length += bytesWritten;
-      done += bytesWritten;
+      const count = await write(this.#fd, rest, this.#length);
+      this.#sum(rest.subarray(0, count));
+      this.#length += count;
+      done += count;
     }
   }
 
@@ -139,7 +136,7 @@ export class BodyDraft implements AsyncDisposable {
   /** Some octets from the place on, at most a piece; it must have been written. */
   async read(at: number): Promise<Uint8Array> {
     const into = Buffer.allocUnsafeSlow(Math.min(PIECE_OCTETS, this.#length - at));
-    return readFully(this.#handle, into, at);
+    return readFully(this.#fd, into, at);
   }
 
   body(): FileBody {
@@ -147,19 +144,22 @@ export class BodyDraft implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#handle.close();
+    await close(this.#fd);
   }
 }
 
 /** A span of a body, piece by piece: each is read as a whole and checked before any of it is given. */
 class FilePieces implements AsyncIterableIterator<Uint8Array> {
-  readonly #handle: FileHandle;
+  readonly #fd: number;
   readonly #body: FileBody;
+  readonly #onDamaged: () => void;
   readonly #end: number;
   #at: number;
+  #isClosed = false;
 
-  constructor(handle: FileHandle, body: FileBody, { start, end }: Span) {
-    this.#handle = handle;
+  constructor(fd: number, body: FileBody, { start, end }: Span, onDamaged: () => void) {
+    this.#onDamaged = onDamaged;
+    this.#fd = fd;
     this.#body = body;
     this.#at = start;
     this.#end = Math.min(end, body.length);
@@ -175,12 +175,13 @@ class FilePieces implements AsyncIterableIterator<Uint8Array> {
       const piece = Math.floor(this.#at / PIECE_OCTETS);
       const start = piece * PIECE_OCTETS;
       const length = Math.min(PIECE_OCTETS, this.#body.length - start);
-      const bytes = await readFully(this.#handle, Buffer.allocUnsafeSlow(length), start);
+      const bytes = await readFully(this.#fd, Buffer.allocUnsafeSlow(length), start);
       if (crc32(bytes) !== this.#body.sums[piece]) throw new Error("A cached body is damaged");
       const value = bytes.subarray(this.#at - start, this.#end - start);
       this.#at = start + length;
       return { done: false, value };
     } catch (error) {
+      this.#onDamaged();
       await this.return();
       throw error;
     }
@@ -188,16 +189,10 @@ class FilePieces implements AsyncIterableIterator<Uint8Array> {
 
   async return(): Promise<IteratorResult<Uint8Array>> {
     this.#at = this.#end;
-    await this.#handle.close();
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      await close(this.#fd);
+    }
     return { done: true, value: undefined };
   }
-}
-
-async function readFully(handle: FileHandle, into: Buffer, at: number): Promise<Buffer> {
-  for (let done = 0; done < into.length;) {
-    const { bytesRead } = await handle.read(into, done, into.length - done, at + done);
-    if (bytesRead === 0) throw new Error("A cached body is shorter than it was");
-    done += bytesRead;
-  }
-  return into;
 }

@@ -132,9 +132,16 @@ export function slowBody() {
   return {
     send: (text: string | Uint8Array) => push(Buffer.from(text as string)),
     end: () => push(null),
-    cut: () => next.reject(new Error("cut short")),
+    cut: () => {
+      next.promise.catch(() => {}); // Nobody may be left to hear it.
+      next.reject(new Error("cut short"));
+    },
     async *[Symbol.asyncIterator]() {
-      for (let chunk = await queue.shift(); chunk != null; chunk = await queue.shift()) yield chunk;
+      for (;;) {
+        const chunk = await queue.shift()!;
+        if (chunk === null) return;
+        yield chunk;
+      }
     },
   };
 }

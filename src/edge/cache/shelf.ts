@@ -10,7 +10,7 @@ import { Kept } from "./kept.ts";
 import { MemoryStore } from "./memory-store.ts";
 import type { PurgeRules } from "./purge-rules.ts";
 import type { Span } from "./ranges.ts";
-import { type FileBody, type StoredHead, withLength } from "./stored.ts";
+import { isInFile, type StoredHead, withLength } from "./stored.ts";
 import { variantOf } from "./vary.ts";
 
 export interface ShelfOptions {
@@ -167,9 +167,13 @@ export class Shelf {
     this.#options.disk?.discard(draft);
   }
 
-  /** Null when the file has gone in the meantime. */
-  async open(body: FileBody, span: Span): Promise<AsyncIterableIterator<Uint8Array> | null> {
-    return (await this.#options.disk?.openBody(body, span)) ?? null;
+  /** The octets of a body in a file; null when that has gone in the meantime. */
+  async open({ head, body }: Kept, span: Span): Promise<AsyncIterableIterator<Uint8Array> | null> {
+    const { disk } = this.#options;
+    if (disk === null || !isInFile(body)) return null;
+    const pieces = await disk.openBody(body, span, () => this.forget(head.key));
+    if (pieces === null) this.forget(head.key);
+    return pieces;
   }
 
   /** What is under the key, with all its variants, and what is on its way there. RFC 9111 §4.4. */

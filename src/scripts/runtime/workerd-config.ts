@@ -8,6 +8,7 @@ import { type CapnpText, list, struct, text, TRUE } from "./capnp-text.ts";
 import { compatibilityOf } from "./compatibility.ts";
 import { Files } from "./config-files.ts";
 import { networkOf } from "./network.ts";
+import { asModules } from "./older-syntax.ts";
 
 /** A script in the process. Its store token opens its own buckets, not those of its neighbours. */
 export interface Member {
@@ -93,8 +94,9 @@ interface Context {
   readonly serviceNames: ReadonlyMap<string, string>;
 }
 
-function memberService({ script }: Member, index: number, context: Context): CapnpText {
+function memberService(member: Member, index: number, context: Context): CapnpText {
   const { files, plan, serviceNames } = context;
+  const script = asModules(member.script);
   const compatibility = compatibilityOf(script);
   const store = storeName(index);
   return struct({

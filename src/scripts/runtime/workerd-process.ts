@@ -44,9 +44,13 @@ const LOOK_EVERY_MS = 50;
 /** A start takes CPU time alone; on a machine that has none to give it may take so much longer. */
 const PATIENCE_FACTOR = 10;
 
-/** Limits are set by the shell: Node cannot for a child. */
+/**
+ * Limits are set by the shell: Node cannot for a child. With setpriv the process ends with the platform, however
+ * that ends; without it, the next start on the folder ends it.
+ */
 const LAUNCH = `echo ${OOM_SCORE} 2>/dev/null >/proc/self/oom_score_adj
-ulimit -d "$1" 2>/dev/null; ulimit -n ${OPEN_FILES} 2>/dev/null; shift; exec "$@"`;
+ulimit -d "$1" 2>/dev/null; ulimit -n ${OPEN_FILES} 2>/dev/null; shift
+setpriv=$(command -v setpriv) && exec "$setpriv" --pdeathsig KILL "$@"; exec "$@"`;
 
 export class WorkerdProcess {
   readonly httpSocket: string;
