@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { accountMigrations, bootstrap, type FirstCredentials, openSealKey } from "#accounts";
 import { certificateMigrations } from "#certificates";
 import { type Database, migrate, type Migration, openDatabase } from "#db";
+import { cacheMigrations } from "#edge";
 import { lockFolder } from "#kit/folder-lock.ts";
 import { randomId } from "#kit/random.ts";
 import { objectMigrations } from "#objects";
@@ -36,6 +37,7 @@ const migrations: readonly Migration[] = [
   ...zoneMigrations,
   ...objectMigrations,
   ...scriptMigrations,
+  ...cacheMigrations,
   ...certificateMigrations,
 ];
 

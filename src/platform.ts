@@ -5,6 +5,7 @@ import { Accounts, Authenticator, Recent, Tokens } from "#accounts";
 import { apiDoor, identifier, TailSessions } from "#api";
 import { apiAccess, storeDoor } from "#binding";
 import type { Database } from "#db";
+import { PurgeLog } from "#edge";
 import { listenHttp } from "#http";
 import { type HostPort, printHostPort } from "#kit/address.ts";
 import { ranges } from "#kit/cidr.ts";
@@ -87,6 +88,9 @@ export async function startPlatform(
     started,
   );
 
+  const purges = await PurgeLog.open(db);
+  started.use(await purges.follow(log.with({ part: "cache" })));
+
   const doors: Record<string, string> = {};
   const nameserver = await startDns(config, { zones, records, sealKey, log, metrics, now });
   if (nameserver !== null) {
@@ -125,6 +129,7 @@ export async function startPlatform(
             objects,
             ...scripts,
             tails: new TailSessions(now),
+            purges,
             certificates,
             scriptsHost: scriptsHost(config, doors["edge"]),
             nameservers: config.nameservers,

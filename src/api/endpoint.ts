@@ -6,6 +6,7 @@ import type { Certificates } from "#certificates";
 import type { ObjectStore } from "#objects";
 import type { Routes, Schedules, Scripts } from "#scripts";
 import type { Records, Zone, Zones } from "#zones";
+import type { ZonePurge } from "./cache/shape.ts";
 import type { TailSessions } from "./script-tails/sessions.ts";
 
 /** The cores that handlers call. */
@@ -20,6 +21,8 @@ export interface ApiParts {
   readonly routes: Routes;
   readonly schedules: Schedules;
   readonly tails: TailSessions;
+  /** The caches of all nodes. */
+  readonly purges: { purge(purges: readonly ZonePurge[]): Promise<void> };
   readonly certificates: Certificates;
   /** Where scripts answer beside their routes: `scripts.localhost:8080`. */
   readonly scriptsHost: string;

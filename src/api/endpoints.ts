@@ -28,6 +28,7 @@ import {
   removePack,
   restartPack,
 } from "./certificates/packs.ts";
+import { purgeCache } from "./cache/purge.ts";
 import { batchRecords } from "./dns-records/batch.ts";
 import { createRecord } from "./dns-records/create.ts";
 import { editRecord } from "./dns-records/edit.ts";
@@ -151,6 +152,7 @@ export const endpoints: readonly Endpoint[] = [
   editZoneSetting,
   getDnsSettings,
   editDnsSettings,
+  purgeCache,
 
   listRecords,
   createRecord,

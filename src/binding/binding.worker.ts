@@ -19,6 +19,7 @@ export default function bindBucket(inner: InnerBindings): StoreBucket {
     fetch: (url, init) => store.fetch(url, init),
     url: `http://store/store/v1/${encodeURIComponent(bucketName)}`,
     headers: {},
+    hasNativeBodies: true,
   });
   return bucketOver(transport, compatibility);
 }

@@ -1,15 +1,16 @@
 /**
- * A request or reply as one body: its JSON, then octets. A header says how many octets the JSON has;
- * another, whether the octets come in chunks (`chunks.ts`). Only what the web platform has, for workerd
- * runs this file too.
+ * A request or reply: its JSON in a header and octets as the body, which a runtime can then pass on as they come.
+ * JSON that is too long for a header stands in the body before the octets, and a header says how many octets
+ * it has. Another says whether the octets come in chunks (`chunks.ts`). Only what the web platform has, for
+ * workerd runs this file too.
  */
 import { chunksOf, readOctets } from "./byte-stream.ts";
 import { END, lengthOf } from "./chunks.ts";
 import type { RequestBody } from "./protocol.ts";
 
+/** The JSON, in the one form; its length in the other. */
+export const JSON_TEXT = "store-json";
 export const JSON_BYTES = "store-json-bytes";
-/** A reply whose octets are the whole body: its JSON is this header, so that a runtime can pass them on as they come. */
-export const REPLY = "store-reply";
 export const OCTETS = "store-octets";
 export const IN_CHUNKS = "chunks";
 
@@ -36,14 +37,22 @@ export function jsonBytesOf(header: string | null | undefined): number | null {
   return bytes <= MAX_JSON_BYTES ? bytes : null;
 }
 
-/** The JSON and what follows it, ready to be sent. */
+interface Sent {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: RequestBody | null;
+}
+
+/** The JSON and what goes with it, ready to be sent. */
 export function joined(
   json: unknown,
   octets: RequestBody | null,
   /** Hears why a stream could not be read to its end. */
   onBreak: (error: unknown) => void,
-): { readonly headers: Readonly<Record<string, string>>; readonly body: RequestBody } {
-  const head = new TextEncoder().encode(JSON.stringify(json));
+): Sent {
+  const text = JSON.stringify(json);
+  const header = headerJson(text);
+  if (header !== null) return beside(header, octets, onBreak);
+  const head = new TextEncoder().encode(text);
   const headers = { [JSON_BYTES]: String(head.length) };
   if (octets === null) return { headers, body: head };
   if (octets instanceof Uint8Array) {
@@ -56,14 +65,26 @@ export function joined(
   return { headers: { ...headers, [OCTETS]: IN_CHUNKS }, body };
 }
 
+function beside(
+  header: string,
+  octets: RequestBody | null,
+  onBreak: (error: unknown) => void,
+): Sent {
+  const headers = { [JSON_TEXT]: header };
+  if (octets === null || octets instanceof Uint8Array) return { headers, body: octets };
+  return { headers: { ...headers, [OCTETS]: IN_CHUNKS }, body: inChunks(null, octets, onBreak) };
+}
+
 function inChunks(
-  head: Uint8Array,
+  head: Uint8Array | null,
   rest: ReadableStream<Uint8Array>,
   onBreak: (error: unknown) => void,
 ): ReadableStream<Uint8Array> {
   const reader = rest.getReader();
   return new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(head),
+    start: (controller) => {
+      if (head !== null) controller.enqueue(head);
+    },
     async pull(controller) {
       try {
         let octets = await readOctets(reader);

@@ -117,11 +117,17 @@ suite("the door of the store", () => {
       headers: { "x-test": "me", "store-json-bytes": String(bytes), ...headers },
       body: Buffer.from(body as string),
     });
+    return { status: response.status, ...(await readReply(response)) };
+  }
+
+  /** The JSON of a reply is in its head, or before the octets when it is too long for that. */
+  async function readReply(response: Response) {
     const whole = Buffer.from(await response.arrayBuffer());
-    const length = Number(response.headers.get("store-json-bytes"));
-    assert.ok(length > 0, `${response.status} ${whole.toString()}`);
-    const reply = JSON.parse(whole.subarray(0, length).toString()) as Record<string, unknown>;
-    return { status: response.status, reply, octets: whole.subarray(length) };
+    const length = Number(response.headers.get("store-json-bytes") ?? 0);
+    const json = response.headers.get("store-json") ?? whole.subarray(0, length).toString();
+    assert.notEqual(json, "", `${response.status} ${whole.toString()}`);
+    const reply = JSON.parse(json) as Record<string, unknown>;
+    return { reply, octets: whole.subarray(length) };
   }
 
   const head = (key: string): StoreRequest => ({ method: "head", key });
@@ -132,6 +138,28 @@ suite("the door of the store", () => {
     assert.deepEqual([put.status, put.reply["ok"], put.reply["hasBody"]], [200, true, false]);
     const got = await post(JSON.stringify({ method: "get", key: "k" }));
     assert.deepEqual([got.reply["hasBody"], got.octets.toString()], [true, "the octets"]);
+  });
+
+  test("takes and gives JSON in the head, and beside it the octets alone, unless it is too long", async () => {
+    const send = async (request: object, body = "") => {
+      const headers = { "x-test": "me", "store-json": JSON.stringify(request) };
+      const init = { method: "POST", headers, body: body === "" ? null : body };
+      return readReply(await fetch(`${door.url}/things`, init));
+    };
+    const long = { a: "é".repeat(1_000) };
+    assert.equal((await send({ method: "put", key: "short" }, "octets")).reply["ok"], true);
+    const put = JSON.stringify({ method: "put", key: "long", custom: long });
+    await post(`${put}octets`, { bytes: Buffer.byteLength(put) });
+    for (const key of ["short", "long"]) {
+      const { reply, octets } = await send({ method: "get", key });
+      assert.deepEqual([reply["ok"], octets.toString()], [true, "octets"], key);
+    }
+    const { reply } = await send({ method: "get", key: "long" });
+    assert.deepEqual((reply["result"] as { custom: object }).custom, long);
+    assert.match(
+      JSON.stringify((await send({ method: "head", key: "short" }, "x")).reply),
+      /10029/,
+    );
   });
 
   test("the status says what the reply says", async () => {
@@ -322,7 +350,7 @@ suite("the door of the store", () => {
     socket.destroy();
     await ended;
     assert.match(answer, /^HTTP\/1\.1 400 /);
-    assert.match(answer, /store-json-bytes: \d+/i);
+    assert.match(answer, /store-json: \{/i);
     assert.match(answer, /"code":10020/);
   });
 });

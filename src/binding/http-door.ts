@@ -7,7 +7,7 @@ import type { Reply } from "#http";
 import type { Body, ObjectStore } from "#objects";
 import type { Authorize, ObjectPermission } from "./access.ts";
 import { badFrame, doorRefusal, NOT_PERMITTED } from "./door-errors.ts";
-import { headerJson, IN_CHUNKS, JSON_BYTES, jsonBytesOf, OCTETS, REPLY } from "./frames.ts";
+import { headerJson, IN_CHUNKS, JSON_BYTES, JSON_TEXT, jsonBytesOf, OCTETS } from "./frames.ts";
 import type { StoreMethod, StoreRequest, WireObject } from "./protocol.ts";
 import { RequestFrames } from "./request-frames.ts";
 import { readRequest } from "./request-shape.ts";
@@ -75,15 +75,24 @@ async function readFrame(
   { headers }: IncomingMessage,
   frames: RequestFrames,
 ): Promise<StoreRequest | ServedReply> {
+  const text = headers[JSON_TEXT] ?? (await frontOf(headers, frames));
+  if (typeof text !== "string") return text as ServedReply;
+  const request = readRequest(parsed(text));
+  if (typeof request === "string") return badFrame(request);
+  if (SENDS_OCTETS.has(request.method) || (await frames.isEnd())) return request;
+  return badFrame(`Nothing may follow the JSON of ${request.method}`);
+}
+
+/** The JSON before the octets of a body. */
+async function frontOf(
+  headers: IncomingMessage["headers"],
+  frames: RequestFrames,
+): Promise<string | ServedReply> {
   const header = headers[JSON_BYTES];
   const bytes = jsonBytesOf(Array.isArray(header) ? null : header);
   if (bytes === null) return badFrame(`The header ${JSON_BYTES} must say how long the JSON is`);
   const head = await frames.head(bytes);
-  if (head === null) return badFrame("The body ends within the JSON");
-  const request = readRequest(parsed(head));
-  if (typeof request === "string") return badFrame(request);
-  if (SENDS_OCTETS.has(request.method) || (await frames.isEnd())) return request;
-  return badFrame(`Nothing may follow the JSON of ${request.method}`);
+  return head === null ? badFrame("The body ends within the JSON") : head.toString();
 }
 
 function octetsOf({ headers }: IncomingMessage, frames: RequestFrames): Body {
@@ -91,9 +100,9 @@ function octetsOf({ headers }: IncomingMessage, frames: RequestFrames): Body {
 }
 
 /** What is no JSON fits no shape. */
-function parsed(head: Buffer): unknown {
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(head.toString()) as unknown;
+    return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }
@@ -103,19 +112,20 @@ function framed(reply: ServedReply): Reply {
   const octets = reply.ok ? reply.body : undefined;
   const told = reply.ok ? { ok: true, result: reply.result, hasBody: octets !== undefined } : reply;
   const text = JSON.stringify(told);
-  const json = Buffer.from(text);
+  const header = headerJson(text);
+  const json = header === null ? Buffer.from(text) : NOTHING;
   const common = {
     status: reply.ok ? 200 : reply.status,
     type: "application/octet-stream",
-    headers: { [JSON_BYTES]: String(json.length), "Cache-Control": "no-store" },
+    headers: {
+      ...(header === null ? { [JSON_BYTES]: String(json.length) } : { [JSON_TEXT]: header }),
+      "Cache-Control": "no-store",
+    },
   };
   if (octets === undefined) return { ...common, body: json };
-  if (octets instanceof Uint8Array) return { ...common, body: Buffer.concat([json, octets]) };
-  const { range } = (reply as { result: WireObject }).result;
-  const header = headerJson(text);
-  if (header !== null) {
-    const headers = { [REPLY]: header, "Cache-Control": "no-store" };
-    return { ...common, headers, body: { length: range!.length, first: NOTHING, rest: octets } };
+  if (octets instanceof Uint8Array) {
+    return { ...common, body: header === null ? Buffer.concat([json, octets]) : octets };
   }
+  const { range } = (reply as { result: WireObject }).result;
   return { ...common, body: { length: json.length + range!.length, first: json, rest: octets } };
 }

@@ -1,12 +1,14 @@
 /** The transport over HTTP, with any `fetch`: a program's own, or a binding's inside workerd. */
-import { cut, JSON_BYTES, joined, jsonBytesOf, REPLY, split } from "./frames.ts";
-import type { RequestBody, StoreReply, StoreRequest, StoreTransport } from "./protocol.ts";
+import { cut, JSON_BYTES, JSON_TEXT, joined, jsonBytesOf, split } from "./frames.ts";
+import type { Octets, RequestBody, StoreReply, StoreRequest, StoreTransport } from "./protocol.ts";
 
 export interface RemoteOptions {
   readonly fetch: (url: string, init: RequestInit & { duplex?: "half" }) => Promise<Response>;
   /** Of the bucket: `http://127.0.0.1:8700/store/v1/my-bucket`. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Bodies of answers can be handed on without passing through JavaScript: the runtime's own are best left alone. */
+  readonly hasNativeBodies?: boolean;
 }
 
 /** Enough of a stranger's answer to tell what it is. */
@@ -15,7 +17,13 @@ const SHOWN_CHARACTERS = 200;
 /** Octets up to here are read at once: a stream for them would cost more than they do. */
 const WHOLE_BYTES = 64 * 1024;
 
-export function remoteTransport({ fetch, url, headers }: RemoteOptions): StoreTransport {
+export function remoteTransport({
+  fetch,
+  url,
+  headers,
+  hasNativeBodies = false,
+}: RemoteOptions): StoreTransport {
+  const wholeBytes = hasNativeBodies ? -1 : WHOLE_BYTES;
   const send = async (request: StoreRequest, octets: RequestBody | null): Promise<StoreReply> => {
     let broken: { readonly error: unknown } | null = null;
     const { headers: ours, body } = joined(request, octets, (error) => (broken = { error }));
@@ -23,10 +31,10 @@ export function remoteTransport({ fetch, url, headers }: RemoteOptions): StoreTr
       const response = await fetch(url, {
         method: "POST",
         headers: { ...headers, ...ours, "content-type": "application/octet-stream" },
-        body: body as Uint8Array<ArrayBuffer>,
+        body: body as Uint8Array<ArrayBuffer> | null,
         ...(body instanceof ReadableStream && { duplex: "half" }),
       });
-      const reply = await readReply(response);
+      const reply = await readReply(response, wholeBytes);
       if (broken === null) return reply;
       throw broken; // Not every runtime tells of a stream that failed while it was sent.
     } catch (cause) {
@@ -53,13 +61,11 @@ class StrangeAnswer extends Error {}
 /** Held as long as their bodies are: Node ends the body of a response that nobody holds any more. */
 const responses = new WeakMap<ReadableStream, Response>();
 
-async function readReply(response: Response): Promise<StoreReply> {
-  const header = response.headers.get(REPLY);
-  if (header !== null && response.body !== null) {
-    const { result } = JSON.parse(header) as { result: unknown };
-    const body = response.body as ReadableStream<Uint8Array>;
-    responses.set(body, response);
-    return { ok: true, result, body };
+async function readReply(response: Response, wholeBytes: number): Promise<StoreReply> {
+  const header = response.headers.get(JSON_TEXT);
+  if (header !== null) {
+    const { hasBody, ...reply } = JSON.parse(header) as StoreReply & { hasBody?: boolean };
+    return hasBody === true ? { ...reply, ...(await octetsOf(response, wholeBytes)) } : reply;
   }
   const bytes = jsonBytesOf(response.headers.get(JSON_BYTES));
   if (bytes === null || response.body === null) throw await strangeAnswer(response);
@@ -71,6 +77,16 @@ async function readReply(response: Response): Promise<StoreReply> {
   const reply = json as StoreReply & { hasBody?: boolean };
   if (!reply.ok || reply.hasBody !== true) return reply;
   return { ok: true, result: reply.result, body: rest };
+}
+
+async function octetsOf(response: Response, wholeBytes: number): Promise<{ body: Octets }> {
+  const body = response.body as ReadableStream<Uint8Array> | null;
+  const length = Number(response.headers.get("content-length") ?? Infinity);
+  if (body === null || length <= wholeBytes) {
+    return { body: new Uint8Array(await response.arrayBuffer()) };
+  }
+  responses.set(body, response);
+  return { body };
 }
 
 async function strangeAnswer(response: Response): Promise<StrangeAnswer> {

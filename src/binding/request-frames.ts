@@ -5,13 +5,15 @@ import type { Body } from "#objects";
 import { unchunked } from "./chunks.ts";
 
 export class RequestFrames {
-  readonly #chunks: AsyncIterator<Buffer>;
+  readonly #request: IncomingMessage;
+  #chunks: AsyncIterator<Buffer> | null = null;
   #left: Uint8Array | null = null;
   #isOver = false;
 
   constructor(request: IncomingMessage) {
-    // Who leaves early still answers, so the connection must outlive that.
-    this.#chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+    this.#request = request;
+    // Most requests have no octets, and their JSON is in the head.
+    this.#isOver = request.headers["content-length"] === "0";
   }
 
   /** Whether all of the body was read. */
@@ -61,7 +63,7 @@ export class RequestFrames {
 
   /** Reads no further. */
   async leave(): Promise<void> {
-    if (!this.#isOver) await this.#chunks.return?.();
+    if (!this.#isOver) await this.#chunks?.return?.();
   }
 
   async #next(): Promise<Uint8Array | null> {
@@ -70,6 +72,8 @@ export class RequestFrames {
     if (left !== null) return left;
     if (this.#isOver) return null;
     try {
+      // Who leaves early still answers, so the connection must outlive that.
+      this.#chunks ??= this.#request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
       const { done, value } = await this.#chunks.next();
       if (done !== true) return value;
       this.#isOver = true;

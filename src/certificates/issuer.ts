@@ -67,6 +67,8 @@ export class Issuer implements AsyncDisposable {
   readonly #account: AccountOptions;
   #session: Promise<AcmeSession> | null = null;
   #loop = Promise.resolve();
+  /** Those that are at work here. */
+  readonly #busy = new Set<string>();
   #wake = () => {};
 
   constructor(options: IssuerOptions) {
@@ -79,7 +81,9 @@ export class Issuer implements AsyncDisposable {
   /** Does what is due from now on, until disposed. */
   start(): this {
     const { store, now } = this.#options;
-    const wakeFor = (one: Certificate) => one.order === null && isDue(one, now()) && this.#wake();
+    const wakeFor = (one: Certificate) => {
+      if (isDue(one, now()) && !this.#busy.has(one.id)) this.#wake();
+    };
     store.follow({ changed: wakeFor, removed: () => {} });
     this.#loop = this.#repeat();
     return this;
@@ -129,6 +133,7 @@ export class Issuer implements AsyncDisposable {
     const { store, isWanted, now, log } = this.#options;
     const seen = store.get(id);
     if (seen === null || !isDue(seen, now())) return;
+    this.#busy.add(id);
     try {
       if (seen.type === "universal" && !(await isWanted(seen.zoneId))) {
         await store.remove(seen, this.#held());
@@ -141,6 +146,8 @@ export class Issuer implements AsyncDisposable {
       // Another node is at it, or somebody has removed it.
       if (isDatabaseFault(cause, "guard")) return;
       await this.#noteFault(id, cause as Error, seen.order !== null);
+    } finally {
+      this.#busy.delete(id);
     }
   }
 

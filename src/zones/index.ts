@@ -27,6 +27,11 @@ export { type RecordRow, zoneMigrations, type ZoneType } from "./schema.ts";
 export { namesAbove, type Shadow } from "./shadow.ts";
 export type { Zone } from "./zone.ts";
 export type { Changed } from "./zone-changes.ts";
-export { isZoneSetting, zoneSettingOf, zoneSettings } from "./zone-settings.ts";
+export {
+  developmentModeEnds,
+  isZoneSetting,
+  zoneSettingOf,
+  zoneSettings,
+} from "./zone-settings.ts";
 export { exportHead, exportLine, importZoneFile } from "./zone-transfer.ts";
 export { Zones } from "./zones.ts";

@@ -54,7 +54,8 @@ export const zoneSettings = {
   automatic_https_rewrites: onOff("on"),
   brotli: onOff("on"),
   browser_cache_ttl: wholeNumber(14_400, 0, 31_536_000),
-  cache_level: choice("aggressive", "basic", "simplified"),
+  // Differs from the original, where it is aggressive: nothing is cached until this says so.
+  cache_level: choice("bypass", "basic", "simplified", "aggressive"),
   // The older name of dns_settings.flatten_all_cnames; the two mirror each other.
   cname_flattening: choice("flatten_at_root", "flatten_all"),
   development_mode: onOff("off"),
@@ -95,4 +96,12 @@ export function checkZoneSetting(id: string, value: unknown): asserts id is Zone
 
 export function zoneSettingOf(values: ZoneSettingValues, id: ZoneSettingId): unknown {
   return values[id]?.value ?? zoneSettings[id].fallback;
+}
+
+/** It ends by itself, so that nobody leaves it on. */
+const DEVELOPMENT_MODE_MS = 3 * 3600 * 1000;
+
+/** When the zone's development mode ends or has ended; 0 when it was never on, or was switched off. */
+export function developmentModeEnds({ development_mode: mode }: ZoneSettingValues): number {
+  return mode?.value === "on" ? mode.modifiedOn + DEVELOPMENT_MODE_MS : 0;
 }

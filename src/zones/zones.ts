@@ -164,7 +164,10 @@ export class Zones {
 
   #withSettings(zone: Zone, items: readonly (readonly [ZoneSettingId, unknown])[]) {
     const modifiedOn = this.#now();
-    const changed = items.filter(([id, value]) => zone.settings[id]?.value !== value);
+    // Development mode begins anew each time that it is switched on.
+    const changed = items.filter(
+      ([id, value]) => id === "development_mode" || zone.settings[id]?.value !== value,
+    );
     const entries = changed.map(([id, value]) => [id, { value, modifiedOn }] as const);
     return { ...zone.settings, ...Object.fromEntries(entries) };
   }

@@ -4,10 +4,9 @@ import { X509Certificate } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, suite, test } from "node:test";
-import { type Certificate, type Certificates, stateOf } from "#certificates";
+import { after, afterEach, before, suite, test } from "node:test";
+import { type Certificate, stateOf } from "#certificates";
 import { statement, text } from "#db";
-import { printHostPort } from "#kit/address.ts";
 import { ranges } from "#kit/cidr.ts";
 import { Log } from "#kit/log.ts";
 import { Metrics } from "#kit/metrics.ts";
@@ -17,10 +16,11 @@ import { Records, type Zone, Zones } from "#zones";
 import { openGround } from "../../src/ground.ts";
 import { startCertificates } from "../../src/start-certificates.ts";
 import { makeAuthority } from "../support/certificates.ts";
+import { freePorts } from "../support/free-ports.ts";
 import { until } from "../support/patience.ts";
 import { startPebble } from "../support/pebble.ts";
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 const by = { actor: "test" };
 const firstAccount = statement({ sql: "SELECT id FROM accounts", gives: { id: text } });
 
@@ -33,62 +33,55 @@ let ahead = 0;
 const now = () => Date.now() + ahead;
 const lines: string[] = [];
 const log = new Log({ format: "json", level: "info", now, write: (some) => lines.push(some) });
-const { db, sealKey } = building.use(
-  await openGround({
-    dataDir: home,
-    databaseUrl: "sqlite:",
-    secretKey: null,
-    firstCredentials: {},
-    now,
-    onError: assert.fail,
-  }),
-);
-const zones = new Zones(db, now);
-const nameservers = ["ns1.selvedge.test", "ns2.selvedge.test"];
-const records = new Records({
-  db,
-  zones,
-  now,
-  nameservers,
-  mostRecords: 1_000,
-  platform: ranges(["203.0.113.7"]),
-});
-const nameserver = building.use(
-  await startNameserver({
-    zones,
-    records,
-    address: { host: "127.0.0.1", port: 0 },
-    tlsAddress: null,
-    certificate: null,
-    dataDir: home,
-    threads: 1,
-    facts: { nameservers, edgeAddresses: ["203.0.113.7"], edgeProtocols: ["h2"] },
-    resolvers: ["127.0.0.1:1"],
-    cookieSecret: new Uint8Array(16),
-    identity: null,
-    version: null,
-    rates: { answers: 0, others: 0 },
-    exempt: ["127.0.0.0/8"],
-    connections: 100,
-    connectionsPerSource: 100,
-    log,
-    metrics: new Metrics(),
-    now,
-  }),
-);
-const account = (await db.first(firstAccount({})))!.id;
 const authority = await makeAuthority(home);
 const KNOWN = { kid: "known", hmacKey: Buffer.alloc(32, 7).toString("base64url") };
-const dns = printHostPort(nameserver.address);
+const [port] = (await freePorts(1)) as [number];
 const pebble = building.use(
-  await startPebble(home, authority, dns, { [KNOWN.kid]: KNOWN.hmacKey }),
+  await startPebble(home, authority, `127.0.0.1:${port}`, { [KNOWN.kid]: KNOWN.hmacKey }),
 );
 const all = building.move();
 after(() => all.disposeAsync());
 
-/** A platform's certificates, from their start to their stop. */
-async function start({ externalAccount = KNOWN as typeof KNOWN | null } = {}) {
-  const started = new AsyncDisposableStack();
+const nameservers = ["ns1.selvedge.test", "ns2.selvedge.test"];
+const nameserverOptions = {
+  address: { host: "127.0.0.1", port },
+  tlsAddress: null,
+  certificate: null,
+  dataDir: home,
+  threads: 1,
+  facts: { nameservers, edgeAddresses: ["203.0.113.7"], edgeProtocols: ["h2"] },
+  resolvers: ["127.0.0.1:1"],
+  cookieSecret: new Uint8Array(16),
+  identity: null,
+  version: null,
+  rates: { answers: 0, others: 0 },
+  exempt: ["127.0.0.0/8"],
+  connections: 100,
+  connectionsPerSource: 100,
+  log,
+  now,
+};
+
+type Node = Awaited<ReturnType<typeof startNode>>;
+
+/** What of the platform has to do with certificates, on one folder from its start to its stop. */
+async function startNode({ externalAccount = KNOWN as typeof KNOWN | null } = {}) {
+  await using starting = new AsyncDisposableStack();
+  const { db, sealKey } = starting.use(
+    await openGround({
+      dataDir: home,
+      databaseUrl: "sqlite:",
+      secretKey: null,
+      firstCredentials: {},
+      now,
+      onError: assert.fail,
+    }),
+  );
+  const zones = new Zones(db, now);
+  const platform = ranges(["203.0.113.7"]);
+  const records = new Records({ db, zones, now, nameservers, mostRecords: 1_000, platform });
+  const metrics = new Metrics();
+  starting.use(await startNameserver({ ...nameserverOptions, zones, records, metrics }));
   const { directory } = pebble;
   const acme = {
     directory,
@@ -98,30 +91,49 @@ async function start({ externalAccount = KNOWN as typeof KNOWN | null } = {}) {
   };
   const config = { dataDir: home, scriptsDomain: "scripts.localhost", acme };
   const parts = { db, sealKey, zones, records, log, now };
-  const certificates = await startCertificates(config, parts, started);
-  return { certificates, [Symbol.asyncDispose]: () => started.disposeAsync() };
+  const certificates = await startCertificates(config, parts, starting);
+  const account = (await db.first(firstAccount({})))!.id;
+  const started = starting.move();
+  return {
+    db,
+    zones,
+    records,
+    certificates,
+    makeZone: () => zones.create(account, `zone${++made}.example`, "full"),
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
 }
 
 let made = 0;
-async function zoneWithProxiedName(name = `zone${++made}.example`): Promise<Zone> {
-  const zone = await zones.create(account, name, "full");
+async function zoneWithProxiedName({ makeZone, records }: Node): Promise<Zone> {
+  const zone = await makeZone();
   const input = { content: "192.0.2.1" };
   await records.create(zone.id, { type: "A", name: "www", input, proxied: true }, by);
   return zone;
 }
 
-async function packOf(certificates: Certificates, { id }: Zone): Promise<Certificate> {
-  await until(async () => (await certificates.packs.list(id)).length === 1);
-  return (await certificates.packs.list(id))[0]!;
+/** The zone's one certificate, as its node knows it. */
+function packOf({ certificates }: Node, zone: Zone): Certificate | null {
+  return [...certificates.store.known()].find(({ zoneId }) => zoneId === zone.id) ?? null;
 }
 
 async function packWhen(
-  certificates: Certificates,
+  node: Node,
   zone: Zone,
   isSo: (pack: Certificate) => boolean,
 ): Promise<Certificate> {
-  await until(async () => isSo(await packOf(certificates, zone)));
-  return packOf(certificates, zone);
+  const isThere = () => {
+    const pack = packOf(node, zone);
+    return pack !== null && isSo(pack);
+  };
+  await until(isThere);
+  return packOf(node, zone)!;
+}
+
+/** Sets the clock ahead to a time at which the pack is due, and has it looked at. */
+async function goTo(time: number, { certificates }: Node, pack: Certificate): Promise<void> {
+  ahead = time - Date.now();
+  await certificates.store.set(pack, {});
 }
 
 const isActive = (pack: Certificate) => stateOf(pack, now()) === "active";
@@ -137,155 +149,134 @@ async function checkedLeaf(pem: string, names: readonly string[]): Promise<X509C
   return leaf!;
 }
 
-async function challengesOf(zone: Zone) {
+function challengesOf({ records }: Node, zone: Zone) {
   return records.at(zone, `_acme-challenge.${zone.name}`);
 }
 
-test("a zone with a proxied name gets a certificate for its apex and all names below", async () => {
-  await using node = await start();
-  const { certificates } = node;
-  const zone = await zoneWithProxiedName();
-  const pack = await packWhen(certificates, zone, isActive);
-  const served = certificates.forHost(`www.${zone.name}`)!;
-  assert.equal(served.source, "acme");
-  assert.equal(served, certificates.forHost(zone.name));
-  assert.equal(served.cert, pack.chain);
-  const leaf = await checkedLeaf(served.cert, [zone.name, `*.${zone.name}`]);
-  assert.ok(leaf.checkHost(`any.${zone.name}`));
-  assert.deepEqual(await challengesOf(zone), []);
-  assert.equal(pack.order, null);
-  assert.ok(pack.nextAt! < pack.notAfter && pack.nextAt! > now());
-  assert.doesNotMatch(lines.join(""), /PRIVATE KEY/);
-});
+suite("a node", () => {
+  let node: Node;
+  before(async () => {
+    node = await startNode();
+  });
+  afterEach(() => (ahead = 0));
+  after(() => node[Symbol.asyncDispose]());
 
-test("names that the wildcard does not reach get one when they are asked for", async () => {
-  await using node = await start();
-  const { certificates } = node;
-  const zone = await zones.create(account, `zone${++made}.example`, "full");
-  const hosts = [`a.b.${zone.name}`, `*.c.${zone.name}`];
-  await certificates.packs.order(zone, hosts, {});
-  await packWhen(certificates, zone, isActive);
-  const served = certificates.forHost(`x.c.${zone.name}`)!;
-  await checkedLeaf(served.cert, hosts);
-  assert.equal(certificates.forHost(`a.b.${zone.name}`), served);
-  assert.equal(certificates.forHost(`other.b.${zone.name}`)!.source, "local");
-});
-
-test("a zone that had proxied names before the start gets one too", async () => {
-  const zone = await zoneWithProxiedName();
-  await using node = await start();
-  await packWhen(node.certificates, zone, isActive);
-});
-
-suite("with the clock ahead", { concurrency: false }, () => {
-  after(() => (ahead = 0));
-
-  test("a certificate is renewed with a third of its life left; the old one serves meanwhile", async () => {
-    await using node = await start();
+  test("gives a zone with a proxied name a certificate for its apex and all names below", async () => {
     const { certificates } = node;
-    const zone = await zoneWithProxiedName();
-    const first = await packWhen(certificates, zone, isActive);
+    const zone = await zoneWithProxiedName(node);
+    const pack = await packWhen(node, zone, isActive);
+    const served = certificates.forHost(`www.${zone.name}`)!;
+    assert.equal(served.source, "acme");
+    assert.equal(served, certificates.forHost(zone.name));
+    assert.equal(served.cert, pack.chain);
+    const leaf = await checkedLeaf(served.cert, [zone.name, `*.${zone.name}`]);
+    assert.ok(leaf.checkHost(`any.${zone.name}`));
+    assert.deepEqual(await challengesOf(node, zone), []);
+    assert.equal(pack.order, null);
+    assert.doesNotMatch(lines.join(""), /PRIVATE KEY/);
+  });
+
+  test("gets names that the wildcard does not reach one when they are asked for", async () => {
+    const { certificates } = node;
+    const zone = await node.makeZone();
+    const hosts = [`a.b.${zone.name}`, `*.c.${zone.name}`];
+    await certificates.packs.order(zone, hosts, {});
+    await packWhen(node, zone, isActive);
+    const served = certificates.forHost(`x.c.${zone.name}`)!;
+    await checkedLeaf(served.cert, hosts);
+    assert.equal(certificates.forHost(`a.b.${zone.name}`), served);
+    assert.equal(certificates.forHost(`other.b.${zone.name}`)!.source, "local");
+  });
+
+  test("renews one with a third of its life left; the old one serves meanwhile", async () => {
+    const { certificates } = node;
+    const zone = await zoneWithProxiedName(node);
+    const first = await packWhen(node, zone, isActive);
     const served = certificates.forHost(zone.name);
     const life = first.notAfter - first.notBefore;
-    const left = first.notAfter - first.nextAt!;
-    assert.ok(left >= life / 3 - HOUR_MS && left < life * 0.4, `${left / life} of its life left`);
-    ahead = first.nextAt! - Date.now() - HOUR_MS;
+    const left = (first.notAfter - first.nextAt!) / life;
+    assert.ok(left > 0.33 && left < 0.39, `${left} of its life left`);
+    ahead = first.nextAt! - Date.now() - MINUTE_MS;
     assert.equal(certificates.forHost(zone.name), served);
-    ahead += 2 * HOUR_MS;
-    const next = await packWhen(certificates, zone, ({ chain }) => chain !== first.chain);
+    await goTo(first.nextAt! + MINUTE_MS, node, first);
+    const next = await packWhen(node, zone, ({ chain }) => chain !== first.chain);
     assert.notEqual(certificates.forHost(zone.name), served);
     assert.equal(certificates.forHost(zone.name)!.cert, next.chain);
-    ahead = 0;
   });
 
-  test("what nobody needs any more is not renewed", async () => {
-    await using node = await start();
-    const { certificates } = node;
-    const zone = await zoneWithProxiedName();
-    const pack = await packWhen(certificates, zone, isActive);
+  test("does not renew what nobody needs any more", async () => {
+    const { records } = node;
+    const zone = await zoneWithProxiedName(node);
+    const pack = await packWhen(node, zone, isActive);
     const [record] = await records.at(zone, `www.${zone.name}`);
     await records.remove(zone.id, record!.id, by);
-    assert.equal((await certificates.packs.list(zone.id)).length, 1);
-    ahead = pack.nextAt! - Date.now() + HOUR_MS;
-    await until(async () => (await certificates.packs.list(zone.id)).length === 0);
-    ahead = 0;
+    await goTo(pack.nextAt! + MINUTE_MS, node, pack);
+    await until(() => packOf(node, zone) === null);
   });
 
-  test("a failure is told with its reason, waits, and is tried again when it is due", async () => {
-    await using node = await start();
-    const { certificates } = node;
-    const zone = await zones.create(account, `zone${++made}.example`, "full");
-    // The proof would have to stand at another server's.
-    const delegation = {
-      type: "NS",
-      name: "_acme-challenge",
-      input: { content: "ns.elsewhere.example" },
-    };
+  test("tells why it failed, waits, and tries again when it is due", async () => {
+    const { certificates, records } = node;
+    const zone = await node.makeZone();
+    // The proof would have to stand at another server.
+    const input = { content: "ns.elsewhere.example" };
+    const delegation = { type: "NS", name: "_acme-challenge", input };
     const { result } = await records.create(zone.id, delegation, by);
-    const input = { content: "192.0.2.1" };
-    await records.create(zone.id, { type: "A", name: "@", input, proxied: true }, by);
-    const failed = await packWhen(certificates, zone, ({ failures }) => failures === 1);
+    const apex = { type: "A", name: "@", input: { content: "192.0.2.1" }, proxied: true };
+    await records.create(zone.id, apex, by);
+    const failed = await packWhen(node, zone, ({ failures }) => failures === 1);
     assert.equal(stateOf(failed, now()), "failed");
     assert.match(failed.fault!, /NS/);
-    assert.ok(failed.nextAt! - now() > 4 * 60_000, "it waits for minutes");
+    assert.ok(failed.nextAt! - now() > 4 * MINUTE_MS, "it waits for minutes");
     assert.equal(certificates.forHost(zone.name)!.source, "local");
-    ahead = 6 * 60_000;
-    const again = await packWhen(certificates, zone, ({ failures }) => failures === 2);
-    assert.ok(again.nextAt! - now() > 9 * 60_000, "the wait doubles");
+    await goTo(failed.nextAt! + MINUTE_MS, node, failed);
+    const again = await packWhen(node, zone, ({ failures }) => failures === 2);
+    assert.ok(again.nextAt! - now() > 9 * MINUTE_MS, "the wait doubles");
     await records.remove(zone.id, result.id, by);
     await certificates.packs.restart(zone.id, failed.id);
-    const pack = await packWhen(certificates, zone, isActive);
+    const pack = await packWhen(node, zone, isActive);
     assert.deepEqual([pack.failures, pack.fault], [0, null]);
     assert.equal(certificates.forHost(zone.name)!.source, "acme");
-    ahead = 0;
   });
-});
 
-test("an order that a stop cuts short is taken up again, with the records it had left", async () => {
-  const zone = await zoneWithProxiedName();
-  const begun = Promise.withResolvers<void>();
-  const listener = {
-    changed: ({ name }: Zone, names: ReadonlyMap<string, readonly { type: string }[]>) => {
-      if (name === zone.name && names.get(`_acme-challenge.${name}`)?.length) begun.resolve();
-    },
-    removed: () => {},
-  };
-  await zones.follow(listener);
-  const first = await start();
-  await begun.promise;
-  await first[Symbol.asyncDispose]();
-  const cut = await packOf(first.certificates, zone);
-  assert.equal(cut.chain, null);
-  assert.equal(cut.failures, 0);
-  assert.ok(cut.order !== null, "the order is kept");
-  assert.deepEqual(await challengesOf(zone), []);
-  await using second = await start();
-  await packWhen(second.certificates, zone, isActive);
-  const taken = pebble.log.text
-    .split("\n")
-    .filter((line) => line.includes(cut.order!.url.split("/").at(-1)!));
-  assert.ok(taken.length > 0);
-});
+  test("makes an account again that the authority has lost", async () => {
+    const lose = statement({ sql: "UPDATE acme_accounts SET kid = kid || 'x'" });
+    await node.db.write(lose({}));
+    await node[Symbol.asyncDispose]();
+    node = await startNode();
+    const zone = await zoneWithProxiedName(node);
+    await packWhen(node, zone, isActive);
+  });
 
-test("without the account that it wants to know, the authority's refusal is told", async () => {
-  const forget = statement({ sql: "DELETE FROM acme_accounts" });
-  await db.write(forget({}));
-  const zone = await zoneWithProxiedName();
-  {
-    await using node = await start({ externalAccount: null });
-    const failed = await packWhen(node.certificates, zone, ({ failures }) => failures > 0);
+  test("without the account that the authority wants, tells so", async () => {
+    const forget = statement({ sql: "DELETE FROM acme_accounts" });
+    await node.db.write(forget({}));
+    await node[Symbol.asyncDispose]();
+    node = await startNode({ externalAccount: null });
+    const zone = await zoneWithProxiedName(node);
+    const failed = await packWhen(node, zone, ({ failures }) => failures > 0);
     assert.match(failed.fault!, /acme\.eab_kid/);
-  }
-  await using node = await start();
-  const pack = await packOf(node.certificates, zone);
-  await node.certificates.packs.restart(zone.id, pack.id);
-  await packWhen(node.certificates, zone, isActive);
-});
+    await node[Symbol.asyncDispose]();
+    node = await startNode();
+    await node.certificates.packs.restart(zone.id, failed.id);
+    await packWhen(node, zone, isActive);
+  });
 
-test("an account that the authority has lost is made again", async () => {
-  const lose = statement({ sql: "UPDATE acme_accounts SET kid = kid || 'x'" });
-  await db.write(lose({}));
-  await using node = await start();
-  const zone = await zoneWithProxiedName();
-  await packWhen(node.certificates, zone, isActive);
+  test("takes an order up again that a stop has cut short", async () => {
+    const published = Promise.withResolvers<void>();
+    const isChallenge = (name: string) => name.startsWith("_acme-challenge.");
+    await node.zones.follow({
+      changed: (_, names) => [...names.keys()].some(isChallenge) && published.resolve(),
+      removed: () => {},
+    });
+    const zone = await zoneWithProxiedName(node);
+    await published.promise;
+    await node[Symbol.asyncDispose]();
+    node = await startNode();
+    const cut = packOf(node, zone)!;
+    assert.deepEqual([cut.chain, cut.failures], [null, 0]);
+    assert.ok(cut.order !== null, "the order is kept");
+    const pack = await packWhen(node, zone, isActive);
+    assert.equal(pack.failures, 0);
+    assert.deepEqual(await challengesOf(node, zone), []);
+  });
 });

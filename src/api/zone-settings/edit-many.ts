@@ -15,11 +15,11 @@ export const editZoneSettings = endpoint({
       .min(1)
       .max(100),
   }),
-  handle: async ({ zone, body }, { zones }) => {
+  handle: async ({ zone, body }, { zones, now }) => {
     const changed = await zones.editSettings(
       zone.id,
       body.items.map(({ id, value }) => [id, value]),
     );
-    return body.items.map(({ id }) => showSetting(changed, id as keyof typeof zoneSettings));
+    return body.items.map(({ id }) => showSetting(changed, id as keyof typeof zoneSettings, now()));
   },
 });

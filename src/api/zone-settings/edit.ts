@@ -10,10 +10,10 @@ export const editZoneSetting = endpoint({
   summary: "Change a zone setting",
   permission: "zone-settings.edit",
   body: z.object({ value: z.unknown() }),
-  handle: async ({ zone, params: { setting }, body }, { zones }) => {
+  handle: async ({ zone, params: { setting }, body }, { zones, now }) => {
     if (!isZoneSetting(setting)) {
       throw new ZoneFault("no-such-setting", `There is no zone setting ${setting}`);
     }
-    return showSetting(await zones.editSettings(zone.id, [[setting, body.value]]), setting);
+    return showSetting(await zones.editSettings(zone.id, [[setting, body.value]]), setting, now());
   },
 });

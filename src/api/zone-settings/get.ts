@@ -8,9 +8,9 @@ export const getZoneSetting = endpoint({
   path: "/zones/:zone_id/settings/:setting",
   summary: "Show a zone setting",
   permission: "zone-settings.read",
-  handle: ({ zone, params }) => {
+  handle: ({ zone, params }, { now }) => {
     const { setting } = params;
-    if (isZoneSetting(setting)) return showSetting(zone, setting);
+    if (isZoneSetting(setting)) return showSetting(zone, setting, now());
     throw new ZoneFault("no-such-setting", `There is no zone setting ${setting}`);
   },
 });

@@ -8,6 +8,8 @@ export const listZoneSettings = endpoint({
   path: "/zones/:zone_id/settings",
   summary: "List zone settings",
   permission: "zone-settings.read",
-  handle: ({ zone }) =>
-    (Object.keys(zoneSettings) as (keyof typeof zoneSettings)[]).map((id) => showSetting(zone, id)),
+  handle: ({ zone }, { now }) =>
+    (Object.keys(zoneSettings) as (keyof typeof zoneSettings)[]).map((id) =>
+      showSetting(zone, id, now()),
+    ),
 });
