@@ -71,6 +71,24 @@ test("a certificate for DNS over TLS and its key are given together or not at al
   });
 });
 
+test("certificates come from an ACME authority when one is named, over HTTPS", () => {
+  assert.equal(config().acme, null);
+  const directory = "https://acme.example/dir";
+  const environment = { SELVEDGE_ACME_DIRECTORY: directory, SELVEDGE_ACME_EAB_KID: "a" };
+  assert.throws(() => config({ environment }), {
+    message: "Cannot use acme.eab_kid without acme.eab_hmac_key.",
+  });
+  const bound = { ...environment, SELVEDGE_ACME_EAB_HMAC_KEY: "b" };
+  assert.deepEqual(config({ environment: bound }).acme, {
+    directory,
+    email: null,
+    caFile: null,
+    externalAccount: { kid: "a", hmacKey: "b" },
+  });
+  const plain = { SELVEDGE_ACME_DIRECTORY: "http://acme.example/dir" };
+  assert.throws(() => config({ environment: plain }), /ACME_DIRECTORY.*starts with https:/);
+});
+
 test("DNS over TLS needs the nameserver", () => {
   const flags = { dns: "off", dns_tls: "127.0.0.1:853" };
   assert.throws(() => config({ flags }), /^SettingsFault: Cannot use --dns-tls without --dns: /);

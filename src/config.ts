@@ -56,6 +56,8 @@ export interface Config {
   readonly requests: { readonly quota: number; readonly windowSeconds: number };
   readonly tokensPerOwner: number;
   readonly recordsPerZone: number;
+  /** Internal networks where origins may be. */
+  readonly origins: readonly string[];
   readonly scriptsDomain: string;
   readonly scripts: {
     readonly outbound: readonly string[];
@@ -138,6 +140,7 @@ export function readConfig(sources: ConfigSources): Config {
     },
     tokensPerOwner: given["limits.tokens_per_owner"],
     recordsPerZone: given["limits.records_per_zone"],
+    origins: given["edge.origins"],
     scriptsDomain: given["edge.scripts_domain"],
     scripts: {
       outbound: given["scripts.outbound"],

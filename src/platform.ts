@@ -29,7 +29,7 @@ export interface Platform extends AsyncDisposable {
 }
 
 /** In the order of the ready line. */
-const DOORS: readonly string[] = ["api", "dns", "dns_tls", "edge"];
+const DOORS: readonly string[] = ["api", "dns", "dns_tls", "edge", "edge_tls"];
 
 /** Addresses and identities that limits remember; each takes some hundred bytes. */
 const LIMIT_KEYS = 100_000;
@@ -103,11 +103,24 @@ export async function startPlatform(
   started.use(await zones.followOthers({ log: log.with({ part: "zones" }) }));
 
   const trustedProxies = config.trustedProxies.length > 0 ? ranges(config.trustedProxies) : null;
-  if (config.listen.edge !== null) {
-    const parts = { zones, records, scripts, trustedProxies, log, metrics };
-    const door = started.use(await startEdge(config.listen.edge, config, parts));
-    doors["edge"] = webAddress("http", door.address);
-  }
+  const edge = await startEdge(
+    config,
+    {
+      sealKey,
+      zones,
+      records,
+      scripts,
+      certificates,
+      edgeAddresses: edgeAddresses(config),
+      trustedProxies,
+      log,
+      metrics,
+      now,
+    },
+    started,
+  );
+  if (edge.http !== null) doors["edge"] = webAddress("http", edge.http);
+  if (edge.https !== null) doors["edge_tls"] = webAddress("https", edge.https);
   if (config.listen.api !== null) {
     const turnedAway = metrics.counter(
       "selvedge_api_connections_refused_total",

@@ -87,6 +87,12 @@ export const settings = {
     read.hostname,
     "scripts answer under it as NAME.SUBDOMAIN, beside their routes",
   ),
+  "edge.origins": key(
+    "RANGES",
+    [],
+    read.listOf(read.addressRange),
+    "internal addresses where origins of proxied names may be",
+  ),
   "scripts.outbound": key(
     "RANGES",
     [],

@@ -1,8 +1,20 @@
-/** The edge's listener, before the names and the scripts that it serves. */
-import { edgeDoor, ProxiedNames, type ScriptRoutes } from "#edge";
-import { type HttpListener, listenHttp } from "#http";
+/** The edge: its listeners before the names, scripts and origins that it serves. */
+import { hkdfSync } from "node:crypto";
+import { createSecureContext, type SecureContext } from "node:tls";
+import type { Certificates, ServedCertificate } from "#certificates";
+import {
+  edgeDoor,
+  type EdgeOptions,
+  observer,
+  OriginNames,
+  OriginPool,
+  OriginProxy,
+  ProxiedNames,
+  type ScriptRoutes,
+} from "#edge";
+import { listenHttp, type TlsOptions } from "#http";
 import type { HostPort } from "#kit/address.ts";
-import type { Ranges } from "#kit/cidr.ts";
+import { type Ranges, ranges } from "#kit/cidr.ts";
 import type { Log } from "#kit/log.ts";
 import type { Metrics } from "#kit/metrics.ts";
 import type { Records, Zones } from "#zones";
@@ -10,46 +22,116 @@ import type { Config } from "./config.ts";
 import type { StartedScripts } from "./start-scripts.ts";
 
 export interface EdgeParts {
+  readonly sealKey: Uint8Array;
   readonly zones: Zones;
   readonly records: Records;
   readonly scripts: StartedScripts;
+  readonly certificates: Certificates;
+  /** What proxied names answer. */
+  readonly edgeAddresses: readonly string[];
   readonly trustedProxies: Ranges | null;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly now: () => number;
 }
 
+export interface StartedEdge {
+  readonly http: HostPort | null;
+  readonly https: HostPort | null;
+}
+
+const LOOP_MARK_OCTETS = 6;
+
 export async function startEdge(
-  address: HostPort,
-  { httpLimits, scriptsDomain }: Config,
-  { zones, records, scripts, trustedProxies, log, metrics }: EdgeParts,
-): Promise<HttpListener> {
+  config: Config,
+  parts: EdgeParts,
+  started: AsyncDisposableStack,
+): Promise<StartedEdge> {
+  const { edge, edgeTls } = config.listen;
+  if (edge === null && edgeTls === null) return { http: null, https: null };
+  const { zones, records, scripts, log, metrics } = parts;
   const names = new ProxiedNames({ recordsAt: (zone, name) => records.at(zone, name) });
   names.load(await zones.follow(names));
-  const turnedAway = metrics.counter(
+  const edgeLog = log.with({ door: "edge" });
+  const refused = metrics.counter(
     "selvedge_edge_connections_refused_total",
     "Connections over a limit.",
   );
-  const door = await listenHttp({
-    address,
-    flag: "--edge",
-    limits: httpLimits,
-    unlimited: trustedProxies,
-    ...edgeDoor({
-      names,
-      routes: scriptRoutes(scripts, scriptsDomain),
-      openScript: (scriptId) => scripts.runtime.open(scriptId),
-      trustedProxies,
-      log: log.with({ door: "edge" }),
-      metrics,
-    }),
-    onTurnedAway: () => turnedAway.count(),
-  });
+  const common = {
+    names,
+    routes: scriptRoutes(scripts, config.scriptsDomain),
+    openScript: (scriptId: string) => scripts.runtime.open(scriptId),
+    origins: originProxy(config, parts, names, started),
+    trustedProxies: parts.trustedProxies,
+    log: edgeLog,
+    observe: observer({ log: edgeLog, metrics }),
+  };
+  const listen = async (address: HostPort, flag: string, options: EdgeOptions, tls?: TlsOptions) =>
+    started.use(
+      await listenHttp({
+        address,
+        flag,
+        limits: config.httpLimits,
+        unlimited: parts.trustedProxies,
+        ...edgeDoor(options),
+        ...(tls && { tls }),
+        onTurnedAway: () => refused.count(),
+      }),
+    );
+  const https =
+    edgeTls === null
+      ? null
+      : await listen(
+          edgeTls,
+          "--edge-tls",
+          { ...common, scheme: "https", httpsPort: null },
+          tlsOf(parts.certificates, config.scriptsDomain),
+        );
+  const httpsPort = https?.address.port ?? null;
+  const http =
+    edge === null ? null : await listen(edge, "--edge", { ...common, scheme: "http", httpsPort });
   metrics.gauge(
     "selvedge_edge_connections",
     "Open connections to the edge.",
-    () => door.connections,
+    () => (http?.connections ?? 0) + (https?.connections ?? 0),
   );
-  return door;
+  return { http: http?.address ?? null, https: https?.address ?? null };
+}
+
+function originProxy(
+  { resolvers, origins }: Config,
+  { sealKey, edgeAddresses, now }: EdgeParts,
+  names: ProxiedNames,
+  started: AsyncDisposableStack,
+): OriginProxy {
+  const outside = new OriginNames({ resolvers, now });
+  const edge = ranges(edgeAddresses);
+  // All nodes of an installation know each other's by it, and nobody else's.
+  const mark = Buffer.from(hkdfSync("sha256", sealKey, "", "cdn loop", LOOP_MARK_OCTETS));
+  return new OriginProxy({
+    inZones: (name) => names.recordsOf(name),
+    outside: (name) => outside.addresses(name),
+    allowed: ranges(origins),
+    pool: started.use(new OriginPool({ now })),
+    loopMark: `selvedge-${mark.toString("hex")}`,
+    isEdge: (address) => edge.has(address),
+  });
+}
+
+/** Contexts are kept as long as the certificates that they are made of. */
+function tlsOf(certificates: Certificates, fallbackName: string): TlsOptions {
+  const contexts = new WeakMap<ServedCertificate, SecureContext>();
+  const contextFor = (hostname: string) => {
+    const served = certificates.forHost(hostname);
+    if (served === null) return null;
+    let context = contexts.get(served);
+    if (context === undefined) {
+      context = createSecureContext({ cert: served.cert, key: served.key });
+      contexts.set(served, context);
+    }
+    return context;
+  };
+  return { contextFor, fallback: () => contextFor(fallbackName) };
 }
 
 /** The routes of zones, and the names that scripts have without a zone: NAME.SUBDOMAIN under one domain. */

@@ -51,7 +51,7 @@ export class CustomCertificates {
   /** The newest is used first. */
   async add(zone: CertifiedZone, input: CustomInput): Promise<Certificate> {
     const { store, now, sealKey } = this.#options;
-    const { leaf: _, ...pair } = checkPair(input, zone.name, now());
+    const { privateKey, ...chain } = checkPair(input, zone.name, now());
     const there = await this.list(zone.id);
     if (there.length >= MAX_CUSTOM) {
       const message = `A zone has at most ${MAX_CUSTOM} custom certificates`;
@@ -60,8 +60,8 @@ export class CustomCertificates {
     const id = randomId();
     const certificate: Certificate = {
       ...blankCertificate({ id, zoneId: zone.id, type: input.type, createdAt: now() }),
-      ...pair,
-      sealedKey: sealPrivateKey(sealKey, id, input.privateKey),
+      ...chain,
+      sealedKey: sealPrivateKey(sealKey, id, privateKey),
       bundleMethod: input.bundleMethod,
       priority: (there[0]?.priority ?? 0) + 1,
     };
@@ -83,11 +83,13 @@ export class CustomCertificates {
     const { store, now, sealKey } = this.#options;
     return untilUndisturbed(async () => {
       const seen = await this.get(zone.id, id);
-      const privateKey = change.privateKey ?? openPrivateKey(sealKey, id, seen.sealedKey!)!;
-      const given = { certificate: change.certificate ?? seen.chain!, privateKey };
-      const { leaf: _, ...pair } = checkPair(given, zone.name, now());
+      const given = {
+        certificate: change.certificate ?? seen.chain!,
+        privateKey: change.privateKey ?? openPrivateKey(sealKey, id, seen.sealedKey!)!,
+      };
+      const { privateKey, ...chain } = checkPair(given, zone.name, now());
       return store.set(seen, {
-        ...pair,
+        ...chain,
         sealedKey: sealPrivateKey(sealKey, id, privateKey),
         bundleMethod: change.bundleMethod ?? seen.bundleMethod,
         modifiedAt: now(),

@@ -12,7 +12,6 @@ import {
   releaseLease,
   whileHeld,
 } from "#db";
-import { atMost } from "#kit/at-once.ts";
 import type { Log } from "#kit/log.ts";
 import { randomId } from "#kit/random.ts";
 import { type AccountOptions, forgetAccount, openAccount } from "./acme/account.ts";
@@ -54,25 +53,29 @@ export interface IssuerOptions {
 const LOOK_MS = 10_000;
 /** Zones at a time: authorities limit how much they are asked. */
 const AT_ONCE = 4;
-/** How soon another node goes on when this one has died. */
+/** How soon another node goes on when this one has died; renewed with each look. */
 const LEASE_SECONDS = 60;
-const RENEW_LEASE_MS = (LEASE_SECONDS * 1000) / 4;
 /** Twice what other nodes lag behind. */
 const SETTLE_MS = 2_000;
 
 export class Issuer implements AsyncDisposable {
   readonly #options: IssuerOptions;
   readonly #stop = new AbortController();
-  readonly #lease = { name: "certificates", holder: randomId(), seconds: LEASE_SECONDS };
+  readonly #lease: { readonly name: string; readonly holder: string; readonly seconds: number };
   readonly #account: AccountOptions;
   #session: Promise<AcmeSession> | null = null;
   #loop = Promise.resolve();
-  /** Those that are at work here. */
-  readonly #busy = new Set<string>();
   #wake = () => {};
+  /** By zone, what is at work. */
+  readonly #working = new Map<string, Promise<void>>();
+  /** Whether something came meanwhile that has to wait for it. */
+  #hasMore = false;
 
   constructor(options: IssuerOptions) {
     this.#options = options;
+    // Who has the database to itself goes on at once after a crash: the lease was its own.
+    const holder = options.db.shared ? randomId() : "the only node";
+    this.#lease = { name: "certificates", holder, seconds: LEASE_SECONDS };
     const { directory, authorities, ...wishes } = options.acme;
     const http = acmeHttp(authorities, this.#stop.signal);
     this.#account = { ...options, http, directory, wishes };
@@ -81,18 +84,23 @@ export class Issuer implements AsyncDisposable {
   /** Does what is due from now on, until disposed. */
   start(): this {
     const { store, now } = this.#options;
-    const wakeFor = (one: Certificate) => {
-      if (isDue(one, now()) && !this.#busy.has(one.id)) this.#wake();
+    const changed = (one: Certificate) => {
+      if (!isDue(one, now())) return;
+      if (this.#working.has(one.zoneId)) this.#hasMore = true;
+      else this.#wake();
     };
-    store.follow({ changed: wakeFor, removed: () => {} });
+    store.follow({ changed, removed: () => {} });
     this.#loop = this.#repeat();
     return this;
   }
 
+  /** What has been reached is on disk; another node, or the next start, goes on from there. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     this.#wake();
     await this.#loop;
+    await Promise.all(this.#working.values());
+    await releaseLease(this.#options.db, this.#lease);
   }
 
   async #repeat(): Promise<void> {
@@ -100,7 +108,7 @@ export class Issuer implements AsyncDisposable {
     while (!signal.aborted) {
       const { promise: woken, resolve } = Promise.withResolvers<void>();
       this.#wake = resolve;
-      await this.look().catch((cause: unknown) => {
+      await this.#begin().catch((cause: unknown) => {
         if (!signal.aborted) this.#options.log.warn("certificates cannot be issued now", { cause });
       });
       const pause = new AbortController();
@@ -111,21 +119,33 @@ export class Issuer implements AsyncDisposable {
 
   /** Does what is due now, unless another node is at it. */
   async look(): Promise<void> {
+    await this.#begin();
+    await Promise.all(this.#working.values());
+  }
+
+  /** Begins with what is due. The lease is kept as long as there is work, and lapses without it. */
+  async #begin(): Promise<void> {
     const { db, store, now } = this.#options;
-    const due = [...store.known()].filter((one) => isDue(one, now()));
-    if (due.length === 0 || !(await acquireLease(db, this.#lease, now()))) return;
-    const renewal = setInterval(() => {
-      acquireLease(db, this.#lease, now()).catch(() => {}); // Then the next write fails.
-    }, RENEW_LEASE_MS);
-    try {
-      // A zone's one after the other: their challenges stand at the same name.
-      await atMost(AT_ONCE, Map.groupBy(due, ({ zoneId }) => zoneId).values(), async (ofZone) => {
-        for (const { id } of ofZone) if (!this.#stop.signal.aborted) await this.#bring(id);
-      });
-    } finally {
-      clearInterval(renewal);
-      await releaseLease(db, this.#lease);
+    const due = () => [...store.known()].filter((one) => isDue(one, now()));
+    if (due().length === 0 && this.#working.size === 0) return;
+    if (!(await acquireLease(db, this.#lease, now()))) return;
+    // A zone's one after the other: their proofs stand at the same name.
+    for (const [zoneId, ofZone] of Map.groupBy(due(), (one) => one.zoneId)) {
+      if (this.#working.has(zoneId)) continue;
+      if (this.#working.size < AT_ONCE) this.#working.set(zoneId, this.#bringAll(zoneId, ofZone));
+      else this.#hasMore = true;
     }
+  }
+
+  async #bringAll(zoneId: string, due: readonly Certificate[]): Promise<void> {
+    try {
+      for (const { id } of due) if (!this.#stop.signal.aborted) await this.#bring(id);
+    } catch (cause) {
+      this.#options.log.warn("what came of a certificate could not be kept", { cause });
+    }
+    this.#working.delete(zoneId);
+    if (this.#hasMore) this.#wake();
+    this.#hasMore = false;
   }
 
   /** Has a certificate issued or renewed, or notes why not. */
@@ -133,28 +153,25 @@ export class Issuer implements AsyncDisposable {
     const { store, isWanted, now, log } = this.#options;
     const seen = store.get(id);
     if (seen === null || !isDue(seen, now())) return;
-    this.#busy.add(id);
     try {
       if (seen.type === "universal" && !(await isWanted(seen.zoneId))) {
         await store.remove(seen, this.#held());
       } else {
-        const issued = await this.#issue(seen);
-        log.info("certificate issued", { hosts: issued.hosts, expires: new Date(issued.notAfter) });
+        const { hosts, notAfter } = await this.#issue(seen);
+        log.info("certificate issued", { hosts, expires: new Date(notAfter) });
       }
     } catch (cause) {
-      if (this.#stop.signal.aborted) return; // What has been reached is on disk.
+      if (this.#stop.signal.aborted) return;
       // Another node is at it, or somebody has removed it.
       if (isDatabaseFault(cause, "guard")) return;
       await this.#noteFault(id, cause as Error, seen.order !== null);
-    } finally {
-      this.#busy.delete(id);
     }
   }
 
   async #issue(seen: Certificate): Promise<Certificate> {
     const { store, sealKey, publish, now, random, db } = this.#options;
     const session = await this.#openSession();
-    const begun = this.#isOurs(seen.order) ? seen : await this.#begin(seen, session);
+    const begun = this.#isOurs(seen.order) ? seen : await this.#order(seen, session);
     const { id, zoneId, hosts, order } = begun;
     const privateKey = openPrivateKey(sealKey, id, Buffer.from(order!.sealedKey, "base64"));
     if (privateKey === null)
@@ -186,7 +203,7 @@ export class Issuer implements AsyncDisposable {
   }
 
   /** Orders, and keeps the order with the key that its certificate will have. */
-  async #begin(seen: Certificate, session: AcmeSession): Promise<Certificate> {
+  async #order(seen: Certificate, session: AcmeSession): Promise<Certificate> {
     const { store, sealKey, acme } = this.#options;
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const pem = privateKey.export({ type: "pkcs8", format: "pem" });
@@ -215,6 +232,7 @@ export class Issuer implements AsyncDisposable {
       .catch((error: unknown) => {
         if (!isDatabaseFault(error, "guard")) throw error;
       });
+    if (isFresh) this.#hasMore = true;
   }
 
   #openSession(): Promise<AcmeSession> {

@@ -19,15 +19,21 @@ export interface Chain {
 /** A leaf, its intermediates and a root; longer ones are a mistake, and each handshake would carry them. */
 const MAX_CHAIN = 10;
 
+/** What is kept of a user's pair. */
+export interface Pair extends Omit<Chain, "leaf"> {
+  /** In PEM, and nothing beside it. */
+  readonly privateKey: string;
+}
+
 /** Throws a fault that names the field, unless the pair can serve names of the zone. */
 export function checkPair(
   given: { readonly certificate: string; readonly privateKey: string },
   zoneName: string,
   now: number,
-): Chain {
-  const chain = readChain(given.certificate);
+): Pair {
+  const { leaf, ...chain } = readChain(given.certificate);
   const key = readKey(given.privateKey);
-  if (!chain.leaf.checkPrivateKey(key)) {
+  if (!leaf.checkPrivateKey(key)) {
     throw new CertificateFault(
       "key-mismatch",
       "private_key is not the key of the first certificate",
@@ -46,8 +52,9 @@ export function checkPair(
       "/certificate",
     );
   }
-  checkUse(chain.chain, given.privateKey);
-  return chain;
+  const privateKey = key.export({ type: "pkcs8", format: "pem" });
+  checkUse(chain.chain, privateKey);
+  return { ...chain, privateKey };
 }
 
 /** Splits a chain and checks that each certificate has signed the one before it. */

@@ -57,10 +57,9 @@ export const certificateMigrations: readonly Migration[] = [
   },
 ];
 
-const certificate = {
+/** What of a certificate may change, and how it is known. */
+const changing = {
   id: text,
-  zoneId: text,
-  type: word<Certificate["type"]>(),
   hosts: json<readonly string[]>(),
   chain: maybe(text),
   sealedKey: maybe(bytes),
@@ -68,8 +67,6 @@ const certificate = {
   notAfter: time,
   bundleMethod: text,
   priority: integer,
-  wishes: json<PackWishes>(),
-  createdAt: time,
   modifiedAt: time,
   order: maybe(json<PendingOrder>()),
   nextAt: maybe(time),
@@ -77,10 +74,17 @@ const certificate = {
   fault: maybe(text),
   revision: integer,
 };
-const COLUMNS = `id, zone_id, type, hosts, chain, sealed_key, not_before, not_after, bundle_method, priority,
-  wishes, created_at, modified_at, pending_order, next_at, failures, fault, revision`;
-const VALUES = `:id, :zoneId, :type, :hosts, :chain, :sealedKey, :notBefore, :notAfter, :bundleMethod, :priority,
-  :wishes, :createdAt, :modifiedAt, :order, :nextAt, :failures, :fault, :revision`;
+const certificate = {
+  zoneId: text,
+  type: word<Certificate["type"]>(),
+  wishes: json<PackWishes>(),
+  createdAt: time,
+  ...changing,
+};
+const COLUMNS = `zone_id, type, wishes, created_at, id, hosts, chain, sealed_key, not_before, not_after,
+  bundle_method, priority, modified_at, pending_order, next_at, failures, fault, revision`;
+const VALUES = `:zoneId, :type, :wishes, :createdAt, :id, :hosts, :chain, :sealedKey, :notBefore, :notAfter,
+  :bundleMethod, :priority, :modifiedAt, :order, :nextAt, :failures, :fault, :revision`;
 
 export const everyCertificate = statement({
   sql: `SELECT ${COLUMNS} FROM certificates`,
@@ -106,7 +110,7 @@ export const setCertificate = statement({
         modified_at = :modifiedAt, pending_order = :order, next_at = :nextAt, failures = :failures,
         fault = :fault, revision = revision + 1
         WHERE id = :id AND revision = :revision`,
-  takes: certificate,
+  takes: changing,
 });
 export const removeCertificate = statement({
   sql: "DELETE FROM certificates WHERE id = :id",

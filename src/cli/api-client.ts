@@ -1,6 +1,13 @@
 /** The management API for the commands: envelopes, pages, and errors that say what to do. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { ApiFault, type ApiMessage, networkCode, noApi, unreachable } from "./api-fault.ts";
+import {
+  answerOf,
+  ApiFault,
+  type ApiMessage,
+  networkCode,
+  noApi,
+  unreachable,
+} from "./api-fault.ts";
 
 export interface ApiClientOptions {
   /** Of the server, without a slash at its end. */
@@ -87,7 +94,7 @@ export class ApiClient {
   async request<T>(method: string, path: string, request: ApiRequest = {}): Promise<ApiReply<T>> {
     const response = await this.send(method, path, request);
     const envelope = readEnvelope(await response.text());
-    if (envelope === null) throw noApi(this.#options.url, response);
+    if (envelope === null) throw noApi(this.#options.url, answerOf(response));
     if (!response.ok || envelope["success"] !== true) throw ApiFault.of(response, envelope);
     return {
       result: envelope["result"] as T,

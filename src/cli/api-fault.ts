@@ -13,6 +13,9 @@ export interface ApiMessage {
 /** Codes that speak of who asks; some come with 400, as in the original. */
 const CREDENTIALS = new Set([6003, 9103, 9106, 9107, 9109, 10_000, 10_001]);
 
+/** Codes that speak of a name that cannot be one. */
+const BAD_NAMES = new Set([1049, 9000, 10_005]);
+
 /** A request that the API has refused. */
 export class ApiFault extends CliFault {
   override readonly name = "ApiFault";
@@ -34,6 +37,7 @@ export class ApiFault extends CliFault {
 
 function kindOf(status: number, errors: readonly ApiMessage[]): CliFaultKind {
   if (status === 404) return "not-found";
+  if (errors.some(({ code }) => BAD_NAMES.has(code))) return "usage";
   const isRefused = status === 401 || status === 403;
   return isRefused || errors.some(({ code }) => CREDENTIALS.has(code)) ? "not-allowed" : "failed";
 }
@@ -101,9 +105,13 @@ export function networkCode(error: unknown): string | null {
   return null;
 }
 
-/** Something else listens at the address. */
-export function noApi(url: string, response: Response): CliFault {
-  const type = response.headers.get("content-type") ?? "no type";
-  const what = `${url} answered ${response.status} with ${shorten(type)}`;
-  return new CliFault("failed", `${what}: this is no Selvedge API. Check SELVEDGE_API.`);
+/** Something else listens at the address; `what` tells its answer. */
+export function noApi(url: string, what: string): CliFault {
+  const message = `${url} answered ${what}: this is no Selvedge API. Check SELVEDGE_API.`;
+  return new CliFault("failed", message);
+}
+
+/** `404 with text/html` */
+export function answerOf({ status, headers }: Response): string {
+  return `${status} with ${shorten(headers.get("content-type") ?? "no type")}`;
 }

@@ -31,12 +31,37 @@ export function attach(
     const name = words.pop()!;
     const parent = words.reduce((above, word) => groupOf(above, word, groups), program);
     const made = parent.command(name).summary(declared.summary);
+    made.aliases(synonymsOf(declared, commands));
     made.description(declared.description ?? sentence(declared.summary));
     addArguments(made, declared);
     addOptions(made, declared);
     made.addHelpText("after", afterHelp(declared));
     made.action(() => perform(declared, parsedBy(made, declared)));
   }
+}
+
+const SHOW = ["info", "view", "show", "head"];
+const REMOVE = ["delete", "remove", "rm"];
+/** What people try instead of a command's word. */
+const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  list: ["ls"],
+  info: SHOW,
+  view: SHOW,
+  show: SHOW,
+  head: SHOW,
+  create: ["add", "new"],
+  add: ["create", "new"],
+  put: ["add", "set"],
+  edit: ["set", "change"],
+  delete: REMOVE,
+  remove: REMOVE,
+};
+
+/** Only those that are no command of their own. */
+function synonymsOf({ path }: Command, commands: readonly Command[]): string[] {
+  const taken = new Set(commands.map((one) => one.path));
+  const [, group = "", word = ""] = /^(.* )?(.*)$/.exec(path)!;
+  return (SYNONYMS[word] ?? []).filter((one) => !taken.has(`${group}${one}`));
 }
 
 function groupOf(above: Commander, word: string, groups: Readonly<Record<string, string>>) {
@@ -62,6 +87,8 @@ function addOptions(made: Commander, declared: Command): void {
   for (const [key, option] of Object.entries(declared.options ?? {})) {
     for (const one of optionsOf(key, option)) made.addOption(one);
   }
+  // Where nothing is asked it means nothing, but who gives it everywhere shall not be refused.
+  if (declared.options?.["yes"] === undefined) made.addOption(new Option("-y, --yes").hideHelp());
   if (declared.json !== undefined) {
     made.option("--json", `print JSON: ${declared.json}`);
   }

@@ -53,11 +53,15 @@ export interface CommandContext extends Surroundings {
   account(): Promise<Account>;
   /** Whether one was asked for: lists of everything then show only what is in it. */
   readonly accountIsNamed: boolean;
+  /** Whether a token asks, which may see less than there is. */
+  readonly usesToken: boolean;
   bucket(name: string): StoreBucket;
   /** The objects of a data folder on this machine. */
   openObjects(data: string): Promise<LocalObjects>;
-  /** Whether the user says yes. Without a terminal it is wrong usage: only `--yes` can say so. */
-  confirm(question: string): Promise<boolean>;
+  /** Whether there is somebody to ask. */
+  readonly isInteractive: boolean;
+  /** Goes on only when the user says yes. Without a terminal it is wrong usage: only `--yes` can say so. */
+  confirm(question: string, otherwise: string): Promise<void>;
 }
 
 export function contextOf(
@@ -95,6 +99,9 @@ export function contextOf(
       return known.account;
     },
     accountIsNamed: wanted !== undefined,
+    get usesToken() {
+      return "authorization" in credentials(root, data, env);
+    },
     bucket(name) {
       credentials(root, data, env); // In our words, when there are none.
       const fetch: typeof globalThis.fetch = (url, init) =>
@@ -102,7 +109,8 @@ export function contextOf(
       return root.connectStore({ url: this.serverUrl, ...data, fetch }).bucket(name);
     },
     openObjects: (data) => root.openObjects(data),
-    confirm: (question) => confirm(question, around, signal),
+    isInteractive: isInteractive(around),
+    confirm: (question, otherwise) => confirm(question, otherwise, around, signal),
   };
 }
 
@@ -115,6 +123,11 @@ function serverUrl(root: ClientRoot, given: string | undefined, env: Environment
 }
 
 function credentials(root: ClientRoot, data: { readonly data?: string }, env: Environment) {
+  const { SELVEDGE_EMAIL: email, SELVEDGE_KEY: key, SELVEDGE_TOKEN: token } = env;
+  if (data.data === undefined && email && !key && !token) {
+    const message = `SELVEDGE_EMAIL is set, but SELVEDGE_KEY is not. Set both, or neither.`;
+    throw new CliFault("not-allowed", message);
+  }
   try {
     return root.authHeaders(data, env);
   } catch (error) {
@@ -127,14 +140,20 @@ function credentials(root: ClientRoot, data: { readonly data?: string }, env: En
   }
 }
 
+function isInteractive({ stdin, stderr }: Surroundings): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true;
+}
+
 async function confirm(
   question: string,
-  { stdin, stderr }: Surroundings,
+  otherwise: string,
+  around: Surroundings,
   signal: AbortSignal,
-): Promise<boolean> {
-  if (stdin.isTTY !== true || stderr.isTTY !== true) {
+): Promise<void> {
+  if (!isInteractive(around)) {
     throw wrongUsage(`${question} There is no terminal to ask at: say so with --yes.`);
   }
+  const { stdin, stderr } = around;
   const prompts = await import("@clack/prompts"); // Only here: it would slow down every start.
   const answer = await prompts.confirm({
     message: question,
@@ -143,8 +162,9 @@ async function confirm(
     output: stderr,
     signal,
   });
-  if (!prompts.isCancel(answer)) return answer;
-  throw new Interrupted();
+  if (prompts.isCancel(answer)) throw new Interrupted();
+  // What was asked for has not been done, so that `… && next` must not go on.
+  if (!answer) throw new CliFault("failed", otherwise);
 }
 
 /** The user has gone away from a question. */

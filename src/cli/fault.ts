@@ -12,7 +12,7 @@ export type CliFaultKind = keyof typeof exitCodes;
 
 /** The same for people, at the end of every command's help. */
 export const EXIT_CODES_HELP =
-  "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed, 130 interrupted.";
+  "Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 3 not found, 4 not allowed, 130 interrupted.";
 
 /** The message says what could not be done, why, and what to do about it. */
 export class CliFault extends Error {

@@ -123,6 +123,14 @@ suite("a command line becomes", () => {
     });
   });
 
+  test("the same with other words for the last one, and with a --yes that nobody asks for", async () => {
+    const list = doing(async () => {}).map((one) => ({ ...one, path: "thing list" }));
+    for (const word of ["show", "info", "view", "head"]) {
+      assert.equal((await run([show, ...list], ["thing", word, "x", "-y"])).code, 0, word);
+    }
+    assert.equal((await run([show, ...list], ["thing", "ls"])).code, 0);
+  });
+
   test("an error when it is wrong", async () => {
     const wrong = async (line: string) => {
       const { code, stderr } = await run([show], line.split(" "));
@@ -141,12 +149,15 @@ suite("a command line becomes", () => {
     const { stdout } = await run([show], ["thing", "show", "--help"]);
     assert.match(
       stdout,
-      /Usage: selvedge thing show \[options\] <FIRST> \[SECOND\] \[REST\.\.\.\]/,
+      /Usage: selvedge thing show\|info \[options\] <FIRST> \[SECOND\] \[REST\.\.\.\]/,
     );
     assert.match(stdout, /selvedge thing show x\n +shows x/);
     assert.match(stdout, /--json +print JSON: the things/);
     assert.match(stdout, /SELVEDGE_API/);
-    assert.match(stdout, /Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed/);
+    assert.match(
+      stdout,
+      /Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 3 not found, 4 not allowed/,
+    );
   });
 });
 
@@ -163,7 +174,7 @@ suite("a result goes to standard output", () => {
 
   test("as one line of JSON", async () => {
     const ran = await run(result, ["do", "--json"]);
-    assert.deepEqual(ran, { code: 0, stdout: '{"a":1}\n', stderr: "a note\n" });
+    assert.deepEqual(ran, { code: 0, stdout: '{"a":1}\n', stderr: '{"note":"a note"}\n' });
   });
 
   test("a list as a table, an array, or a word that there is nothing", async () => {
@@ -218,6 +229,15 @@ suite("an error becomes an exit code and a sentence", () => {
     assert.equal(await code("get: The specified bucket does not exist. (10006)"), 3);
     assert.equal(await code("put: You may not. (10003)"), 4);
     assert.equal(await code("put: Too large. (100100)"), 1);
+    assert.equal(await code("put: The specified object name is not valid. (10020)"), 2);
+  });
+
+  test("of a server that is no store, as of one that is no API", async () => {
+    const error = new Error("This is no store: it answered 404 <html>a page of some length");
+    const { code, stderr } = await run(failing(error), ["do"]);
+    assert.equal(code, 1);
+    const said = "http://server.test answered 404: this is no Selvedge API. Check SELVEDGE_API.";
+    assert.equal(stderr, `selvedge: ${said}\n`);
   });
 
   test("of a store that is not there, as of an API that is not", async () => {
@@ -285,7 +305,8 @@ suite("a command that is stopped", () => {
 
 suite("a question", () => {
   const asks = doing(async (_, context) => {
-    context.out.result(null, (await context.confirm("Really?")) ? "yes" : "no");
+    await context.confirm("Really?", "Nothing was done.");
+    context.out.result(null, "yes");
   });
   const terminal = (answer: string) => {
     const stdin = Object.assign(new Screen(), { isTTY: true, setRawMode: () => stdin });
@@ -301,9 +322,11 @@ suite("a question", () => {
     assert.equal(stderr, "selvedge: Really? There is no terminal to ask at: say so with --yes.\n");
   });
 
-  test("takes yes and no", async () => {
+  test("takes yes; no ends with 1, for what was asked for is not done", async () => {
     assert.equal((await run(asks, ["do"], terminal("y"))).stdout, "yes\n");
-    assert.equal((await run(asks, ["do"], terminal("n"))).stdout, "no\n");
+    const { code, stdout, stderr } = await run(asks, ["do"], terminal("n"));
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, /selvedge: Nothing was done\.\n$/);
   });
 
   test("can be left with Ctrl-C", async () => {

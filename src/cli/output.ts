@@ -6,6 +6,7 @@ import type { Writable } from "node:stream";
 import { Progress } from "./progress.ts";
 import { styles, type Styles } from "./style.ts";
 import { type Column, table, visible } from "./table.ts";
+import { WorkingLine } from "./working-line.ts";
 
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
@@ -27,7 +28,7 @@ export class Output {
   readonly style: Styles;
   readonly noteStyle: Styles;
   /** The line that is drawn now, in the way of others. */
-  #progress: Progress | null = null;
+  #progress: { clear(): void } | null = null;
 
   constructor(stdout: OutputStream, stderr: OutputStream, { env, json }: OutputOptions) {
     this.#stdout = stdout;
@@ -41,6 +42,11 @@ export class Output {
   /** Of the terminal; without one lines are not cut. */
   get width(): number {
     return this.#stdout.isTTY === true ? this.#stdout.columns || DEFAULT_WIDTH : Infinity;
+  }
+
+  /** Whether someone reads the results as they come. */
+  get isRead(): boolean {
+    return this.#stdout.isTTY === true && !this.json;
   }
 
   /** Whether someone watches standard error. */
@@ -90,21 +96,36 @@ export class Output {
     this.#stdout.off("drain", resolve).off("close", resolve);
   }
 
-  /** Something worth knowing that is no result. */
+  /** Something worth knowing that is no result. Beside JSON it is a line of JSON, as errors are. */
   note(text: string): void {
-    this.#progress?.clear();
-    this.#stderr.write(`${text}\n`);
+    this.#say("note", text, text);
   }
 
   warn(text: string): void {
-    this.note(`${this.noteStyle.yellow("warning:")} ${text}`);
+    this.#say("warning", text, `${this.noteStyle.yellow("warning:")} ${text}`);
+  }
+
+  #say(kind: string, text: string, shown: string): void {
+    this.#progress?.clear();
+    this.#stderr.write(this.json ? `${JSON.stringify({ [kind]: text })}\n` : `${shown}\n`);
   }
 
   /** A line on the terminal that shows how far something is; nothing where nobody watches. */
   progress(title: string, total: number | null = null): Progress {
-    const isDrawn = this.isWatched && this.#env["TERM"] !== "dumb";
-    this.#progress = new Progress(isDrawn ? this.#stderr : null, title, total);
-    return this.#progress;
+    const progress = new Progress(this.#screen, title, total);
+    this.#progress = progress;
+    return progress;
+  }
+
+  /** Does the work; where someone watches and it takes long, a line says what it is and for how long. */
+  async working<T>(what: string, work: Promise<T>): Promise<T> {
+    using line = new WorkingLine(this.#screen, what);
+    this.#progress = line;
+    return await work;
+  }
+
+  get #screen(): OutputStream | null {
+    return this.isWatched && this.#env["TERM"] !== "dumb" ? this.#stderr : null;
   }
 
   #print(text: string): void {

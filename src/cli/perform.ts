@@ -1,6 +1,6 @@
 /** Runs one command: its context, Ctrl-C, errors in words, the exit code. */
 import type { Parsed } from "./attach.ts";
-import { ApiFault, unreachable } from "./api-fault.ts";
+import { ApiFault, noApi, unreachable } from "./api-fault.ts";
 import type { Command } from "./command.ts";
 import { type ClientRoot, contextOf, Interrupted, type Surroundings } from "./context.ts";
 import { CliFault, exitCodes } from "./fault.ts";
@@ -76,6 +76,8 @@ function faultOf(error: unknown, serverUrl: () => string): CliFault {
   if (message.startsWith("The store cannot be reached")) {
     return unreachable(serverUrl(), (error as Error).cause);
   }
+  const [, status] = /^This is no store: it answered (\d+)/.exec(message) ?? [];
+  if (status !== undefined) return noApi(serverUrl(), status);
   return new CliFault("failed", message, { cause: error });
 }
 

@@ -5,6 +5,8 @@ import { CliFault, type CliFaultKind } from "./fault.ts";
 const known: Readonly<Record<number, readonly [kind: CliFaultKind, advice: string]>> = {
   10_002: ["not-allowed", "Check SELVEDGE_TOKEN, or SELVEDGE_EMAIL and SELVEDGE_KEY, or --data."],
   10_003: ["not-allowed", "The token or key may not do this."],
+  10_005: ["usage", "It has 3 to 63 of a-z, 0-9 and -, with a letter or digit at both ends."],
+  10_020: ["usage", "A key has 1 to 1024 bytes of UTF-8."],
   10_006: ["not-found", '"selvedge bucket list" shows those that there are.'],
   10_007: ["not-found", ""],
 };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { progressFacts } from "./progress.ts";
+import { progressLine } from "./progress.ts";
 import { styles } from "./style.ts";
 import { type Column, displayWidth, table, visible } from "./table.ts";
 import { showSize, showTime } from "./units.ts";
@@ -84,9 +84,33 @@ test("sizes and times are short", () => {
 test("progress tells how far, how fast and how long", () => {
   const mib = 1_024 * 1_024;
   assert.equal(
-    progressFacts({ done: 40 * mib, total: 100 * mib, perSecond: 12 * mib }),
-    "████████░░░░░░░░░░░░  40%  40 MiB of 100 MiB  12 MiB/s  5 s left",
+    progressLine({ title: "a", done: 40 * mib, total: 100 * mib, perSecond: 12 * mib }, 80),
+    "a  ████████░░░░░░░░░░░░  40%  40 MiB of 100 MiB  12 MiB/s  5 s left",
   );
-  assert.equal(progressFacts({ done: mib, total: null, perSecond: mib }), "1 MiB  1 MiB/s");
-  assert.match(progressFacts({ done: 0, total: 0, perSecond: 0 }), /100% {2}0 B of 0 B/);
+  assert.equal(
+    progressLine({ title: "a", done: mib, total: null, perSecond: mib }, 80),
+    "a  1 MiB  1 MiB/s",
+  );
+  assert.match(
+    progressLine({ title: "a", done: 0, total: 0, perSecond: 0 }, 80),
+    /100% {2}0 B of 0 B/,
+  );
+});
+
+test("progress fits any width: the time goes first, then the speed, then the bar", () => {
+  const mib = 1_024 * 1_024;
+  const facts = { done: 40 * mib, total: 100 * mib, perSecond: 12 * mib };
+  const line = (width: number) =>
+    progressLine({ title: "photos/2026/写真写真写真/tulip.jpg", ...facts }, width);
+  assert.equal(
+    line(80),
+    "…真/tulip.jpg  ████████░░░░░░░░░░░░  40%  40 MiB of 100 MiB  12 MiB/s  5 s left",
+  );
+  assert.equal(line(72), "…写真/tulip.jpg  ████████░░░░░░░░░░░░  40%  40 MiB of 100 MiB  12 MiB/s");
+  assert.equal(line(62), "…写真/tulip.jpg  ████████░░░░░░░░░░░░  40%  40 MiB of 100 MiB");
+  assert.equal(line(40), "…真/tulip.jpg   40%  40 MiB of 100 MiB");
+  assert.equal(line(24), "…真写真/tulip.jpg   40%");
+  for (let width = 2; width < 120; width++) {
+    assert.ok(displayWidth(line(width)) < width, `${width}: ${line(width)}`);
+  }
 });

@@ -82,7 +82,8 @@ function fitted<T>(
   return widths;
 }
 
-function cutTo(text: string, width: number): string {
+/** With … for what is left out. */
+export function cutTo(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let cut = "";
   for (const { segment } of graphemes.segment(text)) {

@@ -1,9 +1,12 @@
-/** Where a request goes. The one place that knows the order: a script's route, then what comes later. */
+/** Where a request goes. The one place that knows the order: a script's route, then the origin. */
+import { type Zone, zoneSettingOf } from "#zones";
 import type { KnownName, ProxiedNames } from "./proxied-names.ts";
 import { type Refusal, refusals } from "./refusals.ts";
 
 export interface Asked {
   readonly scheme: "http" | "https";
+  /** As OpenSSL calls it; null where the door speaks none. */
+  readonly tlsVersion: string | null;
   /** Lower case, without port and without a dot at its end. */
   readonly hostname: string;
   /** As the client sent it: path and query. */
@@ -11,7 +14,17 @@ export interface Asked {
 }
 
 export type Destination =
-  | { readonly kind: "script"; readonly scriptId: string }
+  | {
+      readonly kind: "script";
+      readonly scriptId: string;
+      /** What the answer gets beside its own headers. */
+      readonly answerHeaders: readonly string[];
+    }
+  | {
+      readonly kind: "origin";
+      readonly known: KnownName;
+      readonly answerHeaders: readonly string[];
+    }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
 /** Which script answers, if one does. `Routes` of the scripts is one. */
@@ -29,18 +42,25 @@ export interface ScriptRoutes {
 export interface DestinationOptions {
   readonly names: ProxiedNames;
   readonly routes: ScriptRoutes;
+  /** Where HTTPS listens, for zones that want nothing else; null where a redirect would lead nowhere. */
+  readonly httpsPort: number | null;
 }
 
-export function destinations({ names, routes }: DestinationOptions) {
+const HTTPS_PORT = 443;
+
+export function destinations({ names, routes, httpsPort }: DestinationOptions) {
   const within = (asked: Asked, { zone, proxied }: KnownName): Destination => {
     if (proxied.length === 0) return refused(refusals.notProxied(asked.hostname));
+    const refusal = refusedByZone(asked, zone, httpsPort);
+    if (refusal !== null) return refused(refusal);
+    const answerHeaders = asked.scheme === "https" ? transportSecurity(zone) : NO_HEADERS;
     const script = routes.match(zone.id, asked.hostname, asked.target, asked.scheme);
-    if (script !== null && script !== "none") return { kind: "script", ...script };
-    return refused(refusals.noRoute(asked.hostname));
+    if (script !== null && script !== "none") return { kind: "script", ...script, answerHeaders };
+    return { kind: "origin", known: { zone, proxied }, answerHeaders };
   };
   return (asked: Asked): Destination | Promise<Destination> => {
     const own = routes.ownHost(asked.hostname);
-    if (own !== null) return { kind: "script", ...own };
+    if (own !== null) return { kind: "script", ...own, answerHeaders: NO_HEADERS };
     const known = names.find(asked.hostname);
     if (known === null) return refused(refusals.unknownHost(asked.hostname));
     return known instanceof Promise
@@ -48,6 +68,42 @@ export function destinations({ names, routes }: DestinationOptions) {
       : within(asked, known);
   };
 }
+
+/** What the settings of a zone ask of every request for its names. */
+function refusedByZone(
+  { scheme, tlsVersion, hostname, target }: Asked,
+  { settings }: Zone,
+  httpsPort: number | null,
+): Refusal | null {
+  if (scheme === "https") {
+    const isOld = tlsVersion === "TLSv1.2" && zoneSettingOf(settings, "min_tls_version") === "1.3";
+    return isOld ? refusals.oldTls() : null;
+  }
+  if (httpsPort === null || zoneSettingOf(settings, "always_use_https") !== "on") return null;
+  const port = httpsPort === HTTPS_PORT ? "" : `:${httpsPort}`;
+  return refusals.moved(`https://${hostname}${port}${target}`);
+}
+
+/** RFC 6797 §6.1. */
+function transportSecurity({ settings }: Zone): readonly string[] {
+  const { strict_transport_security: hsts } = zoneSettingOf(settings, "security_header") as {
+    strict_transport_security: {
+      readonly enabled?: boolean;
+      readonly max_age?: number;
+      readonly include_subdomains?: boolean;
+      readonly preload?: boolean;
+      readonly nosniff?: boolean;
+    };
+  };
+  if (hsts.enabled !== true) return NO_HEADERS;
+  const subdomains = hsts.include_subdomains === true ? "; includeSubDomains" : "";
+  const preload = hsts.preload === true ? "; preload" : "";
+  const value = `max-age=${hsts.max_age ?? 0}${subdomains}${preload}`;
+  const nosniff = hsts.nosniff === true ? ["X-Content-Type-Options", "nosniff"] : [];
+  return ["Strict-Transport-Security", value, ...nosniff];
+}
+
+const NO_HEADERS: readonly string[] = [];
 
 function refused(refusal: Refusal): Destination {
   return { kind: "refused", refusal };

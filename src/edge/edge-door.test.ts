@@ -20,6 +20,9 @@ import { Metrics } from "#kit/metrics.ts";
 import { ScriptFault } from "#scripts";
 import type { Zone, ZoneRecord } from "#zones";
 import { edgeDoor } from "./edge-door.ts";
+import { observer } from "./observe.ts";
+import { OriginPool } from "./origin/origin-pool.ts";
+import { OriginProxy } from "./origin/origin-proxy.ts";
 import { ProxiedNames } from "./proxied-names.ts";
 
 const limits = {
@@ -45,12 +48,15 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
     idleMs: 5_000,
     connectMs: 5_000,
   });
-  const zone = { id: "z", name: "example.com", paused: false, serial: 1 } as Zone;
+  const zone = { id: "z", name: "example.com", paused: false, serial: 1, settings: {} } as Zone;
   const names = new ProxiedNames({
     recordsAt: async (_zone, name) =>
-      name === "www.example.com" ? [{ type: "A", proxied: true } as ZoneRecord] : [],
+      name === "www.example.com"
+        ? [{ type: "A", content: "192.168.1.1", proxied: true } as ZoneRecord]
+        : [],
   });
   names.load([zone]);
+  const originPool = new OriginPool({ now: Date.now });
   const lines: string[] = [];
   const log = new Log({
     format: "json",
@@ -83,7 +89,17 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
       },
       trustedProxies: ranges(["127.0.0.2"]),
       log,
-      metrics: new Metrics(),
+      observe: observer({ log, metrics: new Metrics() }),
+      scheme: "http",
+      httpsPort: 8443,
+      origins: new OriginProxy({
+        inZones: async () => null,
+        outside: () => [],
+        allowed: ranges(["127.0.0.0/8"]),
+        pool: originPool,
+        loopMark: "selvedge-test",
+        isEdge: (address) => address === "127.0.0.9",
+      }),
     }),
   });
   return {
@@ -92,6 +108,7 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
     port: door.address.port,
     async [Symbol.asyncDispose]() {
       upstreamPool[Symbol.dispose]();
+      originPool[Symbol.dispose]();
       upstream.closeAllConnections();
       upstream.close();
       await door[Symbol.asyncDispose]();
@@ -137,7 +154,7 @@ suite("the edge", () => {
     const cases = [
       [get("/", "other.test"), 421, "unknown_host"],
       [get("/", "mail.example.com"), 404, "not_proxied"],
-      [get("/off"), 404, "no_route"],
+      [get("/off"), 502, "origin_internal"],
       [get("/", "a b"), 400, "bad_host"],
     ] as const;
     for (const [request, status, code] of cases) {

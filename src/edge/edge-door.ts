@@ -1,6 +1,7 @@
 /** HTTP for proxied names: finds where a request goes and sees it there and back. */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { TLSSocket } from "node:tls";
 import {
   clientAddress,
   type RejectedReply,
@@ -11,20 +12,24 @@ import {
 } from "#http";
 import { type Ranges, unmapped } from "#kit/cidr.ts";
 import type { Log } from "#kit/log.ts";
-import type { Metrics } from "#kit/metrics.ts";
 import { ScriptFault, type ScriptPlace } from "#scripts";
 import { type Asked, type DestinationOptions, destinations } from "./destination.ts";
 import { requestHeaders } from "./forwarded.ts";
 import { requestTarget } from "./host.ts";
+import type { Observe, Outcome } from "./observe.ts";
+import type { OriginProxy } from "./origin/origin-proxy.ts";
 import { refusalReply, refusals, type Refusal, scriptRefusal } from "./refusals.ts";
 import { type Onward, type Passage, passOn, upgradeOn } from "./pass-on.ts";
 
 export interface EdgeOptions extends DestinationOptions {
   /** A place for one request with a script's process. */
   readonly openScript: (scriptId: string) => Promise<ScriptPlace>;
+  readonly origins: OriginProxy;
+  /** What the door speaks. */
+  readonly scheme: Asked["scheme"];
   readonly trustedProxies: Ranges | null;
+  readonly observe: Observe;
   readonly log: Log;
-  readonly metrics: Metrics;
 }
 
 /** What a listener needs to serve the edge. */
@@ -34,12 +39,9 @@ export interface EdgeDoor {
   readonly answerRejected: (rejected: RejectedRequest) => RejectedReply;
 }
 
-/** What comes of a request: a refusal of ours, or a passage to a script. */
-type Outcome = Refusal | Passage;
-
 export function edgeDoor(options: EdgeOptions): EdgeDoor {
   const nextId = requestIds();
-  const observe = observer(options);
+  const { observe } = options;
   const way = new Way(options);
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -108,7 +110,11 @@ class Way {
       const asked = requestTarget(request);
       if (asked === null) return refusals.badHost();
       const client = this.#clientOf(request);
-      const found = this.#destinationOf({ ...asked, scheme: client.scheme });
+      const found = this.#destinationOf({
+        ...asked,
+        scheme: client.scheme,
+        tlsVersion: tlsVersionOf(request),
+      });
       const destination = found instanceof Promise ? await found : found;
       if (destination.kind === "refused") return destination.refusal;
       const headers = requestHeaders(
@@ -116,8 +122,21 @@ class Way {
         { ...client, host: asked.host, requestId },
         request.headers.upgrade ?? null,
       );
-      return await this.#toScript(destination.scriptId, (place) =>
-        pass({ upstream: place.upstream, target: asked.target, headers, requestId }),
+      if (destination.kind === "origin") {
+        const onward = {
+          ...asked,
+          scheme: client.scheme,
+          known: destination.known,
+          answerHeaders: destination.answerHeaders,
+          headers,
+          requestId,
+        };
+        return await this.#options.origins.pass(request, onward, pass);
+      }
+      const { scriptId, answerHeaders } = destination;
+      const onward = { target: asked.target, headers, requestId, answerHeaders };
+      return await this.#toScript(scriptId, (place) =>
+        pass({ upstream: place.upstream, ...onward }),
       );
     } catch (cause) {
       const refusal = cause instanceof ScriptFault ? scriptRefusal(cause) : null;
@@ -149,7 +168,7 @@ class Way {
     const forwardedFor = headers["x-forwarded-for"];
     const text = typeof forwardedFor === "string" ? forwardedFor : undefined;
     const scheme: Asked["scheme"] =
-      isTrusted && headers["x-forwarded-proto"] === "https" ? "https" : "http";
+      isTrusted && headers["x-forwarded-proto"] === "https" ? "https" : this.#options.scheme;
     return {
       peer,
       address: clientAddress(peer, text, trustedProxies),
@@ -159,48 +178,14 @@ class Way {
   }
 }
 
+function tlsVersionOf({ socket }: IncomingMessage): string | null {
+  return "getProtocol" in socket ? (socket as TLSSocket).getProtocol() : null;
+}
+
 /** What the client must be told by the edge itself; null when it has its answer, or has gone. */
 function refusalOf(outcome: Outcome): Refusal | null {
   if (!("kind" in outcome)) return outcome;
   return outcome.kind === "failed" ? refusals.brokenScript() : null;
-}
-
-function observer({ log, metrics }: EdgeOptions) {
-  const requests = metrics.counter("selvedge_edge_requests_total", "Requests to the edge.", [
-    "status",
-  ]);
-  const durations = metrics.histogram(
-    "selvedge_edge_request_seconds",
-    "Time from a request's headers to the end of its answer.",
-    DURATION_BUCKETS,
-  );
-  return (request: IncomingMessage, outcome: Outcome, requestId: string, ms: number): void => {
-    const status = statusOf(outcome);
-    requests.count(String(status));
-    durations.observe(ms / 1000);
-    const { method, url, headers } = request;
-    log.info("request", {
-      request_id: requestId,
-      method,
-      host: headers.host,
-      path: url?.split("?", 1)[0], // Without its query, which may hold what nobody should read.
-      status,
-      ms: Math.round(ms * 100) / 100,
-      ...("code" in outcome && { refused: outcome.code }),
-      ...("cause" in outcome && { cause: outcome.cause }),
-    });
-  };
-}
-
-const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
-
-/** As others log it when the client was the one who left. */
-const CLIENT_LEFT = 499;
-
-function statusOf(outcome: Outcome): number {
-  if (!("kind" in outcome)) return outcome.status;
-  if (outcome.kind === "answered") return outcome.status;
-  return outcome.kind === "left" ? CLIENT_LEFT : refusals.brokenScript().status;
 }
 
 /** On the bare socket of a request that wanted to upgrade. */

@@ -16,6 +16,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 
 /** What the edge itself tells of the client; a client's own words for it are dropped. */
 const OURS: ReadonlySet<string> = new Set([
+  "cdn-loop",
   "cf-connecting-ip",
   "cf-ray",
   "cf-visitor",
@@ -47,6 +48,7 @@ export function requestHeaders(
 ): string[] {
   const headers = passedOn(raw, OURS);
   const { address, peer, forwardedFor, scheme, host, requestId } = client;
+  if (raw.includes(":authority")) headers.unshift("Host", host);
   headers.push(
     "X-Forwarded-For",
     forwardedFor === null ? peer : `${forwardedFor}, ${peer}`,
@@ -70,19 +72,26 @@ export function requestHeaders(
   return headers;
 }
 
-export function responseHeaders(raw: readonly string[], requestId: string): string[] {
+export function responseHeaders(
+  raw: readonly string[],
+  requestId: string,
+  also: readonly string[] = NO_HEADERS,
+): string[] {
   const headers = passedOn(raw, NONE);
+  for (const text of also) headers.push(text);
   headers.push("X-Request-Id", requestId);
   return headers;
 }
 
 const NONE: ReadonlySet<string> = new Set();
+const NO_HEADERS: readonly string[] = [];
 
 function passedOn(raw: readonly string[], dropped: ReadonlySet<string>): string[] {
   const named = namedByConnection(raw);
   const headers: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase();
+    if (name.startsWith(":")) continue; // HTTP/2 has its request line among them.
     if (HOP_BY_HOP.has(name) || dropped.has(name) || named?.has(name) === true) continue;
     headers.push(raw[i]!, raw[i + 1]!);
   }

@@ -20,8 +20,13 @@ export function requestTarget({
   rawHeaders,
   url = "",
 }: IncomingMessage): RequestTarget | null {
-  const { host } = headers;
-  if (host === undefined || !HOST.test(host) || countOf(rawHeaders, "host") !== 1) return null;
+  // HTTP/2 has a field of its own for it, which must not contradict a Host beside it. RFC 9113 §8.3.1.
+  const authority = headers[":authority"];
+  const host = typeof authority === "string" ? authority : headers.host;
+  const hosts = countOf(rawHeaders, "host");
+  if (host === undefined || !HOST.test(host) || hosts > 1 || (headers.host ?? host) !== host) {
+    return null;
+  }
   const hostname = hostnameOf(host);
   if (url.startsWith("/")) return { host, hostname, target: url };
   const absolute = ABSOLUTE.exec(url);

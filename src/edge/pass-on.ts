@@ -15,6 +15,8 @@ export type Passage =
       readonly answerBegan: boolean;
       /** There was no connection, and the request has no body that would be lost: it may be sent again. */
       readonly neverSent: boolean;
+      /** Nothing is lost, and nothing can happen twice, when another is asked. */
+      readonly mayGoElsewhere: boolean;
     };
 
 export interface Onward {
@@ -23,6 +25,10 @@ export interface Onward {
   /** Name, value, name, value. */
   readonly headers: readonly string[];
   readonly requestId: string;
+  /** Headers that the answer gets beside its own. */
+  readonly answerHeaders?: readonly string[];
+  /** How long the answer may take from the time that the request is sent; without it, for ever. */
+  readonly answerMs?: number;
 }
 
 /** An answer up to here whose octets came at once leaves with its head in one write. */
@@ -48,6 +54,7 @@ class Passing implements AnswerSink {
   #small: Buffer | null = null;
   #status = 0;
   #isOver = false;
+  #timer: NodeJS.Timeout | null = null;
 
   constructor(
     request: IncomingMessage,
@@ -67,11 +74,27 @@ class Passing implements AnswerSink {
     const method = this.#request.method!;
     const exchange = upstream.send(method, headOf(this.#request, this.#onward), this, fresh);
     this.#exchange = exchange;
-    if (!hasBody(this.#request)) exchange.finish();
-    else if (!fresh) sendBody(this.#request, () => this.#exchange);
+    if (!hasBody(this.#request)) this.#sent(exchange);
+    else if (!fresh)
+      sendBody(
+        this.#request,
+        () => this.#exchange,
+        (whole) => this.#sent(whole),
+      );
+  }
+
+  #sent(exchange: Exchange): void {
+    exchange.finish();
+    const { answerMs } = this.#onward;
+    if (answerMs === undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#exchange?.abort();
+      this.fail(new Error(`No answer within ${answerMs} ms`), true);
+    }, answerMs);
   }
 
   head(head: ResponseHead): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
     this.#status = head.status;
     this.#head = head;
     queueMicrotask(() => this.#flush()); // Unless its body came along.
@@ -127,12 +150,17 @@ class Passing implements AnswerSink {
 
   #writeHead({ status, reason, headers }: ResponseHead): void {
     this.#head = null;
-    this.#response.writeHead(status, reason, responseHeaders(headers, this.#onward.requestId));
+    const { requestId, answerHeaders } = this.#onward;
+    const passed = responseHeaders(headers, requestId, answerHeaders);
+    // HTTP/2 has no words beside a status.
+    if (this.#request.httpVersionMajor === 2) this.#response.writeHead(status, passed);
+    else this.#response.writeHead(status, reason, passed);
   }
 
   #settle(passage: Passage): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
     this.#response.off("close", this.#left);
     this.#exchange = null;
     this.#request.resume(); // What is left of a body that nobody took is passed over.
@@ -142,10 +170,12 @@ class Passing implements AnswerSink {
 
 function failure(request: IncomingMessage, cause: Error, answerBegan: boolean): Passage {
   const { code = "" } = cause as NodeJS.ErrnoException;
+  const canRepeat = !hasBody(request) && SAFE.has(request.method!);
   return {
     kind: "failed",
     cause,
     answerBegan,
+    mayGoElsewhere: !answerBegan && canRepeat && !/^No answer within/.test(cause.message),
     neverSent: NO_CONNECTION.has(code) && !hasBody(request),
   };
 }
@@ -161,7 +191,11 @@ function headOf(request: IncomingMessage, { target, headers }: Onward): string {
 }
 
 /** No faster than the other side takes it. What it does not want to have is passed over. */
-function sendBody(request: IncomingMessage, current: () => Exchange | null): void {
+function sendBody(
+  request: IncomingMessage,
+  current: () => Exchange | null,
+  onSent: (exchange: Exchange) => void,
+): void {
   const inChunks = isChunked(request);
   request.on("data", (octets: Buffer) => {
     const exchange = current();
@@ -171,8 +205,9 @@ function sendBody(request: IncomingMessage, current: () => Exchange | null): voi
   });
   request.on("end", () => {
     const exchange = current();
-    if (inChunks) exchange?.write("0\r\n\r\n");
-    exchange?.finish();
+    if (exchange === null) return;
+    if (inChunks) exchange.write("0\r\n\r\n");
+    onSent(exchange);
   });
 }
 
@@ -181,8 +216,14 @@ function hasBody(request: IncomingMessage): boolean {
   return (length !== undefined && length !== "0") || isChunked(request);
 }
 
-function isChunked({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined;
+/** A body whose length nobody has said. */
+function isChunked(request: IncomingMessage): boolean {
+  const { headers } = request;
+  if (request.httpVersionMajor < 2) return headers["transfer-encoding"] !== undefined;
+  const { stream } = request as unknown as {
+    readonly stream: { readonly endAfterHeaders: boolean };
+  };
+  return !stream.endAfterHeaders && headers["content-length"] === undefined;
 }
 
 /** A request that wants to speak another protocol on its connection: WebSocket. */

@@ -61,6 +61,12 @@ export class ProxiedNames implements ZoneListener {
     return known.names.get(hostname) ?? this.#read(known, hostname);
   }
 
+  /** All records that answer for a name, or its wildcard's; null when it lies in no zone here. */
+  async recordsOf(hostname: string): Promise<readonly ZoneRecord[] | null> {
+    const known = this.#zoneOf(hostname);
+    return known === null ? null : this.#closest(known.zone, hostname);
+  }
+
   #take(zone: Zone): void {
     this.#kept -= this.#zones.get(zone.name)?.names.size ?? 0;
     this.#zones.set(zone.name, { zone, names: new Map() });

@@ -9,6 +9,8 @@ export interface Refusal {
   readonly code: string;
   /** What could not be done, and what would help. */
   readonly message: string;
+  /** Where to ask instead. */
+  readonly location?: string;
 }
 
 export const refusals = {
@@ -27,10 +29,46 @@ export const refusals = {
     code: "not_proxied",
     message: `${host} has no proxied record. Make one for it, or set "proxied" on the one it has.`,
   }),
-  noRoute: (host: string): Refusal => ({
-    status: 404,
-    code: "no_route",
-    message: `No route leads from this address of ${host} to a script.`,
+  moved: (location: string): Refusal => ({
+    status: 301,
+    code: "use_https",
+    message: "This name is served over HTTPS only.",
+    location,
+  }),
+  oldTls: (): Refusal => ({
+    status: 403,
+    code: "old_tls",
+    message: "This name is served over newer versions of TLS only.",
+  }),
+  loop: (host: string): Refusal => ({
+    status: 508,
+    code: "loop",
+    message: `The record of ${host} leads back here. Give it the address of its origin.`,
+  }),
+  noOriginAddress: (host: string): Refusal => ({
+    status: 502,
+    code: "origin_unknown",
+    message: `The record of ${host} leads to no address.`,
+  }),
+  internalOrigin: (host: string): Refusal => ({
+    status: 502,
+    code: "origin_internal",
+    message: `The origin of ${host} lies in a network that this server does not ask. Its operator can allow it with edge.origins.`,
+  }),
+  originDown: (): Refusal => ({
+    status: 502,
+    code: "origin_down",
+    message: "The origin could not be reached, or broke off before it answered.",
+  }),
+  originTls: (): Refusal => ({
+    status: 502,
+    code: "origin_tls",
+    message: "The origin's certificate is not good for this name, or it speaks no TLS there.",
+  }),
+  originTimeout: (): Refusal => ({
+    status: 504,
+    code: "origin_timeout",
+    message: "The origin did not answer in time.",
   }),
   /** A bug or a broken disk; the log has it under the request's id. */
   internal: (): Refusal => ({
@@ -73,11 +111,14 @@ export function scriptRefusal({ kind }: ScriptFault): Refusal | null {
 }
 
 export function refusalReply(
-  { status, code, message }: Refusal,
+  { status, code, message, location }: Refusal,
   accept: string | undefined,
   requestId: string,
 ): Reply {
-  const headers = { "Cache-Control": "no-store" };
+  const headers = {
+    "Cache-Control": "no-store",
+    ...(location !== undefined && { Location: location }),
+  };
   if (!/\btext\/html\b/.test(accept ?? "")) {
     const error = { code, message, request_id: requestId };
     const body = `${JSON.stringify({ error })}\n`;

@@ -14,4 +14,5 @@ export {
   type RejectedRequest,
 } from "./server.ts";
 export { ResponseFault, type ResponseHead } from "./response-parser.ts";
+export type { TlsOptions } from "./tls-front.ts";
 export { type AnswerSink, type Exchange, Upstream } from "./upstream.ts";

@@ -12,6 +12,7 @@ import type { HostPort } from "#kit/address.ts";
 import { type Ranges, source } from "#kit/cidr.ts";
 import { listenFault } from "#kit/listen-fault.ts";
 import type { HttpLimits } from "./limits.ts";
+import { tlsFront, type TlsOptions } from "./tls-front.ts";
 import { afterOthers, inTurn, isEnding, refuse } from "./refuse.ts";
 import { SlowBodies } from "./slow-bodies.ts";
 
@@ -34,6 +35,8 @@ export interface ListenOptions {
   readonly handle: RequestListener;
   /** A request that wants to speak another protocol on its connection; without this it is one like any other. */
   readonly handleUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Speaks TLS, and HTTP/2 beside HTTP/1.1. */
+  readonly tls?: TlsOptions;
   /** The answer to a rejected request, in the door's own form. */
   readonly answerRejected: (rejected: RejectedRequest) => RejectedReply;
   /** Sources without a limit of their own: proxies that carry many clients. */
@@ -82,14 +85,16 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
   // The bytes are bounded already; with a bound on their number, Node would drop the rest unsaid.
   server.maxHeadersCount = 0;
   server.timeout = (limits.requestSeconds + limits.idleSeconds) * 1000;
-  server.maxConnections = limits.connections;
-  server.on("drop", options.onTurnedAway);
-  const sockets = limitPerSource(server, options);
+  const tls = options.tls && tlsFront(server, options.handle, options.tls, limits);
+  const front = tls?.server ?? server;
+  front.maxConnections = limits.connections;
+  front.on("drop", options.onTurnedAway);
+  const sockets = limitPerSource(front, options);
   refuseWhatNodeWould(server, options);
   const clock = setInterval(() => refuseSlow(bodies, options), CLOCK_CHECK_MS).unref();
   const upgraded = takeUpgrades(server, options);
-  await bind(server, options);
-  const { address, port } = server.address() as { address: string; port: number };
+  await bind(front, options);
+  const { address, port } = front.address() as { address: string; port: number };
   return {
     address: { host: address, port },
     get connections() {
@@ -99,12 +104,14 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
       draining = true;
       // They have no end of their own that a stop could wait for.
       for (const socket of upgraded) socket.destroy();
-      return drain(server, limits.drainSeconds).finally(() => clearInterval(clock));
+      tls?.drain();
+      const cut = () => sockets.forEach((socket) => socket.destroy());
+      return drain(front, server, cut, limits.drainSeconds).finally(() => clearInterval(clock));
     },
   };
 }
 
-function bind(server: Server, { address, flag }: ListenOptions): Promise<void> {
+function bind(server: NetServer, { address, flag }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause) => reject(listenFault(address, flag, cause)));
     server.listen(address.port, address.host, () => {
@@ -115,7 +122,7 @@ function bind(server: Server, { address, flag }: ListenOptions): Promise<void> {
 }
 
 /** Turns away a source that holds too many connections; returns the open ones. */
-function limitPerSource(server: Server, options: ListenOptions): Set<Socket> {
+function limitPerSource(server: NetServer, options: ListenOptions): Set<Socket> {
   const { limits, unlimited, onTurnedAway } = options;
   const sockets = new Set<Socket>();
   const counts = new Map<string, number>();
@@ -197,15 +204,20 @@ function statusFor({ code }: NodeJS.ErrnoException): RejectedRequest["status"] {
  * closes what is left. Closed at once, a connection that looks idle would lose the request that
  * its client has just sent.
  */
-async function drain(server: Server, seconds: number): Promise<void> {
+async function drain(
+  front: NetServer,
+  server: Server,
+  cut: () => void,
+  seconds: number,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => {
-    NetServer.prototype.close.call(server, () => resolve()); // http's own close ends idle ones at once.
+    NetServer.prototype.close.call(front, () => resolve()); // http's own close ends idle ones at once.
   });
   const sweeps = setTimeout(() => {
     server.closeIdleConnections();
     sweeps.refresh();
   }, GRACE_MS);
-  const timer = setTimeout(() => server.closeAllConnections(), seconds * 1000);
+  const timer = setTimeout(cut, seconds * 1000);
   await closed;
   clearTimeout(timer);
   clearTimeout(sweeps);

@@ -65,6 +65,11 @@ export class Upstream implements Disposable {
     return connection;
   }
 
+  /** Whether a request is under way. */
+  get isBusy(): boolean {
+    return this.#all.size > this.#idle.length;
+  }
+
   /** Ends what waits, and what is under way. */
   [Symbol.dispose](): void {
     this.#closed = true;

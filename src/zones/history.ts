@@ -1,7 +1,9 @@
 /** The history of a zone: what each serial changed, kept small. */
 import { pipeline } from "node:stream/promises";
+import { isDeepStrictEqual } from "node:util";
 import { createDeflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
 import type { RecordChange } from "./draft.ts";
+import type { ZoneRecord } from "./record.ts";
 
 /** One change of a zone: who, when, and each record before and after. */
 export interface HistoryEntry {
@@ -65,5 +67,11 @@ export function reversed(entries: readonly HistoryEntry[]): RecordChange[] {
       undone.set(id, { before: later === undefined ? after : later.before, after: before });
     }
   }
-  return [...undone.values()].filter(({ before, after }) => before !== null || after !== null);
+  return [...undone.values()].filter(({ before, after }) => !isSame(before, after));
+}
+
+/** When a record was last written is no part of what it says. */
+function isSame(before: ZoneRecord | null, after: ZoneRecord | null): boolean {
+  if (before === null || after === null) return before === after;
+  return isDeepStrictEqual({ ...before, modifiedAt: 0 }, { ...after, modifiedAt: 0 });
 }

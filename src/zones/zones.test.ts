@@ -245,6 +245,27 @@ for (const engine of ["sqlite", "postgres"] as const) {
       );
     });
 
+    test("a revert to what is there already changes nothing, and leaves alone what is as it was", async () => {
+      const zone = await freshZone();
+      const { id } = (await records.create(zone.id, record("A", "a", "192.0.2.1"), by)).result;
+      const { serial } = (await records.create(zone.id, record("A", "b", "192.0.2.1"), by)).zone;
+      for (const content of ["192.0.2.2", "192.0.2.1"]) {
+        await records.edit(zone.id, id, { input: { content } }, by);
+      }
+      const before = await zones.get(zone.id);
+      for (const to of [before.serial, serial]) {
+        for (const dryRun of [true, false]) {
+          const same = await records.revert(zone.id, to, { ...by, dryRun });
+          assert.deepEqual([same.changes, same.result], [[], 0]);
+          assert.equal((await zones.get(zone.id)).serial, before.serial);
+        }
+      }
+      await records.create(zone.id, record("A", "c", "192.0.2.1"), by);
+      const { changes, result } = await records.revert(zone.id, serial, by);
+      const names = changes.map((change) => change.before?.name);
+      assert.deepEqual([names, result], [[`c.${zone.name}`], 1]);
+    });
+
     test("an import is one serial, all or nothing, and passes over what is there", async () => {
       const zone = await freshZone();
       const load = (file: string) =>

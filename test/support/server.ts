@@ -78,6 +78,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 }
 
 /** Runs the command with this Node, without settings that the developer's shell may hold. */
+const anyPort = { SELVEDGE_EDGE: "127.0.0.1:0", SELVEDGE_EDGE_TLS: "127.0.0.1:0" };
+
 export function runSelvedge(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -89,7 +91,7 @@ export function runSelvedge(
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
     // Servers run beside each other; a flag wins.
-    env: { ...Object.fromEntries(inherited), SELVEDGE_EDGE: "127.0.0.1:0", ...env },
+    env: { ...Object.fromEntries(inherited), ...anyPort, ...env },
   });
 }
 

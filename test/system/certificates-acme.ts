@@ -1,6 +1,8 @@
 /** Certificates of zones from a real ACME server, which finds the proofs at our own nameserver. RFC 8555. */
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,6 +21,9 @@ import { makeAuthority } from "../support/certificates.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { until } from "../support/patience.ts";
 import { startPebble } from "../support/pebble.ts";
+import { startServer } from "../support/server.ts";
+import { call } from "./api.ts";
+import { TestZone } from "./dns-api.ts";
 
 const MINUTE_MS = 60_000;
 const by = { actor: "test" };
@@ -65,7 +70,7 @@ const nameserverOptions = {
 type Node = Awaited<ReturnType<typeof startNode>>;
 
 /** What of the platform has to do with certificates, on one folder from its start to its stop. */
-async function startNode({ externalAccount = KNOWN as typeof KNOWN | null } = {}) {
+async function startNode(externalAccount: typeof KNOWN | null = KNOWN) {
   await using starting = new AsyncDisposableStack();
   const { db, sealKey } = starting.use(
     await openGround({
@@ -188,6 +193,22 @@ suite("a node", () => {
     assert.equal(certificates.forHost(`other.b.${zone.name}`)!.source, "local");
   });
 
+  test("takes away what a crash has left of an older proof, and nothing else", async () => {
+    const { records } = node;
+    const zone = await node.makeZone();
+    const leave = (content: string, comment: string) => {
+      const fields = { type: "TXT", name: "_acme-challenge", input: { content }, comment };
+      return records.create(zone.id, fields, by);
+    };
+    await leave("stale", "Proves the zone to a certificate authority; goes by itself.");
+    await leave("another's", "by certbot");
+    const apex = { type: "A", name: "@", input: { content: "192.0.2.1" }, proxied: true };
+    await records.create(zone.id, apex, by);
+    await packWhen(node, zone, isActive);
+    const left = (await challengesOf(node, zone)).map(({ content }) => content);
+    assert.deepEqual(left, ['"another\'s"']);
+  });
+
   test("renews one with a third of its life left; the old one serves meanwhile", async () => {
     const { certificates } = node;
     const zone = await zoneWithProxiedName(node);
@@ -251,7 +272,7 @@ suite("a node", () => {
     const forget = statement({ sql: "DELETE FROM acme_accounts" });
     await node.db.write(forget({}));
     await node[Symbol.asyncDispose]();
-    node = await startNode({ externalAccount: null });
+    node = await startNode(null);
     const zone = await zoneWithProxiedName(node);
     const failed = await packWhen(node, zone, ({ failures }) => failures > 0);
     assert.match(failed.fault!, /acme\.eab_kid/);
@@ -279,4 +300,37 @@ suite("a node", () => {
     assert.equal(pack.failures, 0);
     assert.deepEqual(await challengesOf(node, zone), []);
   });
+});
+
+test("a server that is killed in the midst of an order has a certificate after its next start", async () => {
+  await using started = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), "selvedge-crash-"));
+  started.defer(() => rm(folder, { recursive: true, force: true }));
+  // The authority asks where nobody answers yet, so the order stays half-way.
+  const silent = createSocket("udp4").bind(0, "127.0.0.1");
+  await once(silent, "listening");
+  const dns = `127.0.0.1:${silent.address().port}`;
+  const slow = started.use(await startPebble(folder, authority, dns));
+  const env = {
+    SELVEDGE_ACME_DIRECTORY: slow.directory,
+    SELVEDGE_ACME_CA_FILE: authority.certificate,
+  };
+  const first = started.use(await startServer({ data: join(folder, "data"), env }));
+  const zone = await TestZone.make(first);
+  await zone.create({ type: "A", name: "@", content: "192.0.2.1", proxied: true });
+  const proofs = async (at: TestZone) => (await at.all()).filter(({ type }) => type === "TXT");
+  await until(async () => (await proofs(zone)).length === 2);
+  await until(() => slow.log.text.includes("Pulled a task from the Tasks queue"));
+  await first.end("SIGKILL");
+  silent.close();
+  await once(silent, "close");
+  const data = join(folder, "data");
+  const second = started.use(await startServer({ data, env, args: ["--dns", dns] }));
+  const again = new TestZone(second, zone.id, zone.name);
+  assert.equal((await proofs(again)).length, 2, "they were left behind");
+  await until(async () => {
+    const { result } = await call(second, "GET", `${again.path}/ssl/certificate_packs`);
+    return (result as unknown[]).length === 1;
+  });
+  await until(async () => (await proofs(again)).length === 0);
 });

@@ -256,6 +256,6 @@ test("help answers at every level", async () => {
     assert.match(top, new RegExp(`^ {2}${group} `, "m"));
   }
   assert.match(top, /Exit codes: 0 done/);
-  assert.match(await cli.must(["object", "--help"]), /^ {2}put \[options\]/m);
+  assert.match(await cli.must(["object", "--help"]), /^ {2}put\|add \[options\]/m);
   assert.match(await cli.must(["object", "put", "--help"]), /Examples:\n {2}selvedge object put/);
 });

@@ -8,6 +8,6 @@ export const editZone = endpoint({
   summary: "Change a zone",
   permission: "zone.edit",
   body: zoneInput,
-  handle: async ({ zone, body }, { accounts, zones, nameservers }) =>
-    showZone(await zones.edit(zone.id, body), await accounts.account(zone.accountId), nameservers),
+  handle: async ({ zone, body }, { accounts, zones, ...parts }) =>
+    showZone(await zones.edit(zone.id, body), await accounts.account(zone.accountId), parts),
 });

@@ -7,6 +7,6 @@ export const getZone = endpoint({
   path: "/zones/:zone_id",
   summary: "Show a zone",
   permission: "zone.read",
-  handle: async ({ zone }, { accounts, nameservers }) =>
-    showZone(zone, await accounts.account(zone.accountId), nameservers),
+  handle: async ({ zone }, { accounts, ...parts }) =>
+    showZone(zone, await accounts.account(zone.accountId), parts),
 });

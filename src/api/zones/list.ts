@@ -14,7 +14,7 @@ export const listZones = endpoint({
   summary: "List zones",
   permission: "signed-in", // What is listed depends on who asks.
   query: zonesQuery,
-  handle: async ({ identity, query }, { accounts, zones, nameservers }) => {
+  handle: async ({ identity, query }, { accounts, zones, ...parts }) => {
     const owned = await accounts.ownersOf(identity);
     const byId = new Map(owned.map((account) => [account.id, account]));
     const all = await zones.list([...byId.keys()]);
@@ -28,7 +28,7 @@ export const listZones = endpoint({
     }
     const key = orderKey(query.order, byId);
     const ordered = seen.toSorted((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
-    return paged(ordered, query, (zone) => showZone(zone, byId.get(zone.accountId)!, nameservers));
+    return paged(ordered, query, (zone) => showZone(zone, byId.get(zone.accountId)!, parts));
   },
 });
 

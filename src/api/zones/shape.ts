@@ -1,7 +1,8 @@
 /** A zone in the API's spelling. */
 import { z } from "zod";
 import type { Account } from "#accounts";
-import type { Zone } from "#zones";
+import { developmentModeEnds, type Zone } from "#zones";
+import type { ApiParts } from "../endpoint.ts";
 import { showTime } from "../shapes.ts";
 
 const hostName = z
@@ -53,14 +54,18 @@ const PLAN = {
 export const plans = [PLAN];
 
 /** `id` stands first: a shell client takes it from there. */
-export function showZone(zone: Zone, account: Account, nameservers: readonly string[]): object {
+export function showZone(
+  zone: Zone,
+  account: Account,
+  { nameservers, now }: Pick<ApiParts, "nameservers" | "now">,
+): object {
   return {
     id: zone.id,
     name: zone.name,
     status: zone.status,
     paused: zone.paused,
     type: zone.type,
-    development_mode: 0,
+    development_mode: developmentSeconds(zone, now()),
     name_servers: nameservers,
     original_name_servers: null,
     original_registrar: null,
@@ -84,4 +89,10 @@ export function showZone(zone: Zone, account: Account, nameservers: readonly str
     permissions: ["#dns_records:edit", "#dns_records:read", "#zone:edit", "#zone:read"],
     plan: PLAN,
   };
+}
+
+/** Until development mode ends, below nought since it has ended. */
+function developmentSeconds({ settings }: Zone, now: number): number {
+  const ends = developmentModeEnds(settings);
+  return ends === 0 ? 0 : Math.ceil((ends - now) / 1000);
 }

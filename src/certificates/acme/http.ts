@@ -1,6 +1,6 @@
 /** Requests to an ACME server: HTTPS only, bounded in size and time. RFC 8555 §6.1. */
 import { request } from "node:https";
-import { rootCertificates } from "node:tls";
+import { getCACertificates } from "node:tls";
 import { AcmeFault } from "./fault.ts";
 
 export interface AcmeResponse {
@@ -22,7 +22,7 @@ const MAX_BYTES = 1024 ** 2;
 
 /** @param authorities Roots in PEM that are trusted beside the usual ones. */
 export function acmeHttp(authorities: string | null, stop: AbortSignal): AcmeHttp {
-  const ca = authorities === null ? [] : [...rootCertificates, authorities];
+  const ca = authorities === null ? [] : [...getCACertificates("default"), authorities];
   return (method, url, body) => {
     if (!url.startsWith("https://")) {
       throw new AcmeFault("refused", `The authority names an address that is not HTTPS: ${url}`);

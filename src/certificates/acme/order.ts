@@ -87,18 +87,26 @@ export async function completeOrder(
   return (await session.post(order.certificate, null)).text;
 }
 
+/** A name that is still to be proven. */
+interface OpenProof {
+  /** Of the authorization. */
+  readonly url: string;
+  /** Where the record stands. */
+  readonly name: string;
+  readonly token: string;
+  readonly challenge: string;
+  /** Whether the server was told to look, before a crash perhaps: it may not be told again. */
+  readonly isAsked: boolean;
+}
+
 /** Answers what is still to be proven, all together, and waits until the server has looked. */
 async function authorize(urls: readonly string[], options: OrderOptions): Promise<void> {
   const { session, publish, sleep, settleMs } = options;
-  const open: {
-    readonly url: string;
-    readonly name: string;
-    readonly token: string;
-    readonly challenge: string;
-  }[] = [];
+  const open: OpenProof[] = [];
   for (const url of urls) {
     const authorization = readAnswer(await session.post(url, null), authorizationShape);
-    if (authorization.status === "pending") open.push({ url, ...dnsChallenge(authorization) });
+    if (authorization.status === "pending") open.push(dnsProof(url, authorization));
+    else if (authorization.status !== "valid") throw unproven(authorization);
   }
   await using published = new AsyncDisposableStack();
   // A name and its wildcard are proven at the same place.
@@ -107,7 +115,7 @@ async function authorize(urls: readonly string[], options: OrderOptions): Promis
     published.use(await publish(name, values));
   }
   if (open.length > 0) await sleep(settleMs);
-  for (const { challenge } of open) await session.post(challenge, {});
+  for (const { challenge, isAsked } of open) if (!isAsked) await session.post(challenge, {});
   for (const { url } of open) {
     const isOver = ({ status }: Authorization) => status !== "pending" && status !== "processing";
     const seen = await readUntil(url, authorizationShape, isOver, options);
@@ -115,14 +123,15 @@ async function authorize(urls: readonly string[], options: OrderOptions): Promis
   }
 }
 
-function dnsChallenge({ identifier, challenges }: Authorization) {
+function dnsProof(url: string, { identifier, challenges }: Authorization): OpenProof {
   const found = challenges.find(({ type }) => type === "dns-01");
   if (found?.token === undefined) {
     const message = `The authority offers no proof by DNS for ${identifier.value}`;
     throw new AcmeFault("refused", message);
   }
   const name = `_acme-challenge.${identifier.value}`;
-  return { name, token: found.token, challenge: found.url };
+  const isAsked = found.status !== "pending";
+  return { url, name, token: found.token, challenge: found.url, isAsked };
 }
 
 function unproven({ identifier, status, challenges }: Authorization): AcmeFault {
@@ -143,12 +152,12 @@ async function readUntil<S extends z.ZodType>(
     const response = await session.post(url, null);
     const value = readAnswer(response, shape);
     if (isDone(value)) return value;
-    const pause = Math.min(retryAfterMs(response, now()) ?? waitMs, PATIENCE_MS);
+    const asked = retryAfterMs(response, now());
+    const pause = Math.max(asked ?? waitMs, FIRST_WAIT_MS);
     if (now() + pause > deadline) {
-      throw new AcmeFault("later", "The authority has not decided in time", {
-        retryAfterMs: pause,
-      });
+      const message = "The authority has not decided in time";
+      throw new AcmeFault("later", message, { retryAfterMs: asked });
     }
-    await sleep(Math.max(pause, FIRST_WAIT_MS));
+    await sleep(pause);
   }
 }

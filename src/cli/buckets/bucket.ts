@@ -33,7 +33,7 @@ export async function allBuckets(context: CommandContext): Promise<Bucket[]> {
 }
 
 export const bucketColumns: readonly Column<Bucket>[] = [
-  { title: "NAME", show: ({ name }) => name, style: "cyan" },
+  { title: "NAME", show: ({ name }) => name, style: "cyan", flexible: true },
   { title: "CREATED", show: ({ creation_date }) => showTime(creation_date) },
   { title: "CLASS", show: ({ storage_class }) => storage_class },
 ];

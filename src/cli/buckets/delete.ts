@@ -17,10 +17,7 @@ export const deleteBucket = command({
   async run({ args: { name }, options }, context) {
     const { api, out } = context;
     const path = await bucketPath(context, name);
-    if (!options.yes && !(await context.confirm(`Delete the bucket ${name}?`))) {
-      out.note("Nothing was deleted.");
-      return;
-    }
+    if (!options.yes) await context.confirm(`Delete the bucket ${name}?`, "Nothing was deleted.");
     try {
       await api.delete(path);
     } catch (error) {

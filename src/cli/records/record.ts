@@ -45,7 +45,7 @@ export function recordLine(record: DnsRecord): string {
 export function recordColumns(records: readonly DnsRecord[]): Column<DnsRecord>[] {
   const optional = (isShown: boolean, column: Column<DnsRecord>) => (isShown ? [column] : []);
   return [
-    { title: "NAME", show: ({ name }) => name, style: "cyan" },
+    { title: "NAME", show: ({ name }) => name, style: "cyan", flexible: true },
     { title: "TYPE", show: ({ type }) => type },
     { title: "TTL", show: showTtl, align: "right" },
     { title: "CONTENT", show: showContent, flexible: true },
@@ -99,7 +99,9 @@ export async function findRecord(
   const what = type === undefined ? name : `${name} ${type.toUpperCase()}`;
   if (found.length > 1) {
     const listed = found.map((record) => `  ${record.id}  ${recordLine(record)}`).join("\n");
-    throw new CliFault("usage", `${what} has several records. Name one by its id:\n${listed}`);
+    const areMixed = type === undefined && new Set(found.map((record) => record.type)).size > 1;
+    const how = areMixed ? "by its id, or give its TYPE" : "by its id";
+    throw new CliFault("usage", `${what} has several records. Name one ${how}:\n${listed}`);
   }
   const some = await api.get<DnsRecord[]>(path, { per_page: LOOKED_AT });
   const names = some.map((record) => record.name);

@@ -33,10 +33,7 @@ export const revertRecords = command({
     if (dry.changes.length > 0) {
       out.note(`${changeLines(dry.changes, out.noteStyle)}\n${summary(dry.changes)}`);
       const question = `Bring ${zone.name} back to serial ${serial}?`;
-      if (!options.yes && !(await context.confirm(question))) {
-        out.note("Nothing was changed.");
-        return;
-      }
+      if (!options.yes) await context.confirm(question, "Nothing was changed.");
     }
     const done = await api.post<Reverted>(path, { serial });
     out.result(

@@ -10,9 +10,11 @@ export const projectOptions = {
   env: text("NAME", "an environment of the project file", "-e"),
 };
 
+export const SCRIPT_HELP = "the script (default: the project file's)";
+
 /** For commands that need only the script's name, and so no project. */
 export const scriptOptions = {
-  name: text("SCRIPT", "the script (default: the project file's)"),
+  name: text("SCRIPT", SCRIPT_HELP),
   ...projectOptions,
 };
 
@@ -53,12 +55,17 @@ export interface ScriptAddress {
   readonly path: string;
 }
 
-/** By the name that was given, else the project's. */
+/** By the name that was given, with `--name` or as an argument; else the project's. */
 export async function scriptOf(
   options: Given & { readonly name: string | undefined },
   context: CommandContext,
+  argument?: string,
 ): Promise<ScriptAddress> {
-  const { name, config = null, env: environment = null } = options;
+  const { config = null, env: environment = null } = options;
+  const name = argument ?? options.name;
+  if (options.name !== undefined && options.name !== name) {
+    throw wrongUsage(`Which script, ${argument} or ${options.name}? Name it once.`);
+  }
   if (name !== undefined) return addressOf(name, null, context);
   const { findProject } = await import("../project/find.ts");
   const project = findProject({ cwd: context.cwd, config, environment });

@@ -34,10 +34,7 @@ export const rollbackScript = command({
     out.note(
       `${name} goes to version ${target.number} of ${showTime(target.metadata.created_on)}${quoted(target)}.`,
     );
-    if (!options.yes && !(await context.confirm("Deploy it?"))) {
-      out.note("Nothing was changed.");
-      return;
-    }
+    if (!options.yes) await context.confirm("Deploy it?", "Nothing was changed.");
     const { message = `Rollback to version ${target.number}` } = options;
     const done = await api.post(`${path}/deployments`, {
       strategy: "percentage",

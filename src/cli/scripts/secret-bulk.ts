@@ -5,6 +5,7 @@ import { text as readAll } from "node:stream/consumers";
 import { command, optionalArg } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { wrongUsage } from "../fault.ts";
+import { fileFault } from "../file-fault.ts";
 import { scriptOf, scriptOptions } from "./project-options.ts";
 import { parseSecrets } from "./secret-value.ts";
 
@@ -50,8 +51,8 @@ async function contentOf(
   { stdin, cwd }: CommandContext,
 ): Promise<string> {
   if (file !== undefined && file !== "-") {
-    return readFile(resolve(cwd, file), "utf8").catch((error: Error) => {
-      throw wrongUsage(`Cannot read ${file}: ${error.message}.`);
+    return readFile(resolve(cwd, file), "utf8").catch((error: unknown) => {
+      throw fileFault("read", file, error);
     });
   }
   if (stdin.isTTY === true) throw wrongUsage("Name a file, or give the secrets on standard input.");

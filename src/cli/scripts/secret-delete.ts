@@ -11,10 +11,8 @@ export const deleteSecret = command({
   json: "the secret's name",
   async run({ args: { secret }, options }, context) {
     const { path, name } = await scriptOf(options, context);
-    if (!options.yes && !(await context.confirm(`Remove the secret ${secret} of ${name}?`))) {
-      context.out.note("Nothing was removed.");
-      return;
-    }
+    const question = `Remove the secret ${secret} of ${name}?`;
+    if (!options.yes) await context.confirm(question, "Nothing was removed.");
     await context.api.delete(`${path}/secrets/${encodeURIComponent(secret)}`, {
       url_encoded: true,
     });

@@ -1,6 +1,6 @@
 /** Lists the names of a script's secrets. */
-import { command } from "../command.ts";
-import { scriptOf, scriptOptions } from "./project-options.ts";
+import { command, optionalArg } from "../command.ts";
+import { SCRIPT_HELP, scriptOf, scriptOptions } from "./project-options.ts";
 
 interface Secret {
   readonly name: string;
@@ -10,11 +10,12 @@ interface Secret {
 export const listSecrets = command({
   path: "secret list",
   summary: "list the names of a script's secrets",
+  args: { script: optionalArg(SCRIPT_HELP) },
   options: scriptOptions,
-  examples: [["selvedge secret list --name shop", "names only: nobody can read a value back"]],
+  examples: [["selvedge secret list shop", "names only: nobody can read a value back"]],
   json: "one array of secrets",
-  async run({ options }, context) {
-    const { path, name } = await scriptOf(options, context);
+  async run({ args, options }, context) {
+    const { path, name } = await scriptOf(options, context, args.script);
     const secrets = await context.api.get<Secret[]>(`${path}/secrets`);
     const columns = [
       { title: "NAME", show: (secret: Secret) => secret.name, style: "cyan" },

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { choice, command, optionalArg, text, texts } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { CliFault } from "../fault.ts";
-import { projectOptions, scriptOf, type ScriptAddress } from "./project-options.ts";
+import { SCRIPT_HELP, scriptOf, scriptOptions, type ScriptAddress } from "./project-options.ts";
 import { showEvent, type TraceEvent } from "./tail-show.ts";
 
 interface Tail {
@@ -29,9 +29,9 @@ const OUTCOMES = {
 export const tailScript = command({
   path: "tail",
   summary: "follow a script's requests, logs and exceptions, live",
-  args: { script: optionalArg("the script (default: the project file's)") },
+  args: { script: optionalArg(SCRIPT_HELP) },
   options: {
-    ...projectOptions,
+    ...scriptOptions,
     status: choice(["ok", "error", "canceled"], "only what ended so"),
     method: texts("METHOD", "only requests with this method; may stand more than once"),
     search: text("TEXT", "only events with this text in their logs"),

@@ -32,6 +32,15 @@ export function messageOf({ annotations }: Pick<Version, "annotations">): string
   return annotations?.["workers/message"] ?? "";
 }
 
+export function tagOf({ annotations }: Pick<Version, "annotations">): string {
+  return annotations?.["workers/tag"] ?? "";
+}
+
+/** `upload`, `secret`: what made it. */
+export function madeBy({ annotations }: Pick<Version, "annotations">): string {
+  return annotations?.["workers/triggered_by"] ?? "";
+}
+
 /** Newest first. */
 export async function allVersions(context: CommandContext, path: string): Promise<Version[]> {
   const { items } = await context.api.get<{ items: Version[] }>(`${path}/versions`, {

@@ -3,7 +3,7 @@ import { arg, command } from "../command.ts";
 import { showSize, showTime } from "../units.ts";
 import { showBinding } from "./changes.ts";
 import { scriptOf, scriptOptions } from "./project-options.ts";
-import { allVersions, findVersion, messageOf, type VersionView } from "./version.ts";
+import { allVersions, findVersion, madeBy, messageOf, tagOf, type VersionView } from "./version.ts";
 
 export const viewVersion = command({
   path: "versions view",
@@ -28,6 +28,8 @@ function fieldsOf(version: VersionView): (readonly [string, string])[] {
     ["version", version.id],
     ["number", String(version.number)],
     ["made", `${showTime(metadata.created_on)} ${metadata.author_email ?? ""}`.trimEnd()],
+    ["by", madeBy(version)],
+    ["tag", tagOf(version)],
     ["message", messageOf(version)],
     ["compatibility", [date, ...flags].join(" ")],
     ...(resources.script.modules ?? []).map(

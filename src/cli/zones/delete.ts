@@ -12,10 +12,7 @@ export const deleteZone = command({
   async run({ args, options }, context) {
     const { id, name } = await findZone(context, args.zone);
     const question = `Delete the zone ${name} with all its records and their history?`;
-    if (!options.yes && !(await context.confirm(question))) {
-      context.out.note("Nothing was deleted.");
-      return;
-    }
+    if (!options.yes) await context.confirm(question, "Nothing was deleted.");
     await context.api.delete(`/zones/${id}`);
     context.out.result({ id, name }, `Deleted the zone ${name}.`);
   },

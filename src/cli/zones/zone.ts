@@ -40,7 +40,7 @@ export function asKept(name: string): string {
 }
 
 export const zoneColumns: readonly Column<Zone>[] = [
-  { title: "NAME", show: ({ name }) => name, style: "cyan" },
+  { title: "NAME", show: ({ name }) => name, style: "cyan", flexible: true },
   { title: "STATUS", show: ({ status, paused }) => (paused ? `${status}, paused` : status) },
   { title: "TYPE", show: ({ type }) => type },
   { title: "ID", show: ({ id }) => id, style: "dim", droppable: true },

@@ -73,11 +73,13 @@ function partOf(head: StoredHead, length: number | null, { method, headers }: Ca
   return allowsRange(head.headers, headers, head.receivedAt) ? wantedPart(range, length) : "whole";
 }
 
-/** RFC 9111 §5.1: whatever comes from a cache tells its age. */
+/** RFC 9111 §5.1: whatever comes from a cache tells its age, and what comes from the origin itself does not. */
 export function lastFields(
   { freshness }: StoredHead,
   cacheStatus: CacheStatus,
   now: number,
 ): readonly string[] {
+  const isNew = cacheStatus === "MISS" || cacheStatus === "EXPIRED";
+  if (isNew && ageSeconds(freshness, now) === 0) return [STATUS_FIELD, cacheStatus];
   return ["Age", String(ageSeconds(freshness, now)), STATUS_FIELD, cacheStatus];
 }

@@ -88,10 +88,14 @@ export class BodyTape {
     this.#end = "whole";
     this.#tell();
     if (!this.#isKept) return null;
-    if (this.#draft !== null) return this.#draft;
-    return this.#chunks.length === 1
-      ? this.#chunks[0]!.bytes
-      : Buffer.concat(this.#chunks.map(({ bytes }) => bytes));
+    return this.#draft ?? this.#joined();
+  }
+
+  /** In memory of its own: a chunk is often a small part of a large buffer, all of which it would hold. */
+  #joined(): Uint8Array {
+    const whole = Buffer.allocUnsafeSlow(this.#length);
+    for (const { start, bytes } of this.#chunks) whole.set(bytes, start);
+    return whole;
   }
 
   /** It ends before its end; readers hear of it. */

@@ -43,6 +43,19 @@ suite("a response that may be kept", () => {
     assert.equal(head.headers["content-length"], "5");
   });
 
+  test("tells no age when it comes from the origin itself (RFC 9111 §5.1)", async () => {
+    const world = new World({ status: 204, headers: fresh });
+    const first = await world.get("/");
+    assert.deepEqual(
+      [first.headers["age"], first.headers["content-length"]],
+      [undefined, undefined],
+    );
+    const hit = await world.get("/");
+    assert.deepEqual([hit.cache, hit.headers["content-length"]], ["HIT", undefined]);
+    world.script = () => ({ headers: { ...fresh, Age: "5" } });
+    assert.equal((await world.get("/aged")).headers["age"], "5");
+  });
+
   test("is another for another zone, scheme, host, path or query", async () => {
     const world = new World({ headers: fresh });
     await world.get("/a?b");

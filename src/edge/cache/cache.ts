@@ -148,6 +148,7 @@ export class Cache {
       if (kept !== undefined) return this.#use(call, kept);
       return asked.has("only-if-cached") ? NOT_CACHED : passOn(fetchOrigin, "MISS");
     }
+    if (asked.has("no-store")) return passOn(fetchOrigin, "BYPASS");
     if (looks > MAX_LOOKS || this.#passing.has(key, this.#options.now())) return this.#alone(call);
     return this.#together(call, null, looks);
   }
@@ -169,6 +170,12 @@ export class Cache {
   #lead(call: Call, place: string, stale: Kept | null): Promise<Outcome> {
     const flight = this.#findOrAsk(call, stale);
     this.#flights.add(place, flight, untilSettled);
+    // Whoever comes when its variants are known looks for it there.
+    const share = (outcome: Outcome) => {
+      if (outcome.kind !== "fill" || outcome.fill.place === place) return;
+      this.#flights.add(outcome.fill.place, flight, untilSettled);
+    };
+    flight.then(share, () => {});
     return flight;
   }
 
@@ -189,9 +196,11 @@ export class Cache {
     if (outcome.kind === "fill") {
       // The one who asked gets also what is not kept.
       const head = { ...outcome.fill.head, headers: withoutFields(response.headers, REPLACED) };
-      const answer = this.#serveFill(call, outcome.fill, head, outcome.status);
-      outcome.fill.start();
-      return answer;
+      try {
+        return this.#serveFill(call, outcome.fill, head, outcome.status);
+      } finally {
+        outcome.fill.start();
+      }
     }
     if (isPlain(request) || response.status !== 200) return passed(response, "BYPASS");
     response.abandon(); // All of it came; the client wants a part, or may have it.
@@ -223,6 +232,7 @@ export class Cache {
     const { key, request, fetchOrigin } = call;
     const { moment } = this.#shelf;
     const requestedAt = this.#options.now();
+    const isPassing = this.#passing.has(key, requestedAt);
     const response = await fetchOrigin(null);
     const exchange = { requestedAt, receivedAt: this.#options.now() };
     const place = this.#shelf.placeOf(key, request.headers);
@@ -230,7 +240,7 @@ export class Cache {
       isPlain(request) && this.#flights.get(place) === undefined
         ? this.#exchange.headOfPassed(call, response, exchange)
         : null;
-    if (head === null) return passed(response, "BYPASS");
+    if (head === null) return passed(response, isPassing ? "BYPASS" : "MISS");
     const fill = this.#exchange.fill(head, response, moment);
     const outcome: Outcome = { kind: "fill", fill, response, status: "MISS" };
     this.#flights.add(place, Promise.resolve(outcome), untilSettled);

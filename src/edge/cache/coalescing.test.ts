@@ -116,6 +116,19 @@ suite("requests that come together", () => {
     assert.equal(world.fetches.length, 3);
   });
 
+  test("for a variant that is on its way read along, though its fields were not known at first", async () => {
+    const body = slowBody();
+    const world = new World({ headers: { ...fresh, Vary: "X-A" }, body });
+    const early = world.get("/", { "x-a": "1" });
+    await settle();
+    const late = world.get("/", { "x-a": "1" });
+    await settle();
+    body.send("b");
+    body.end();
+    assert.deepEqual([(await early).body, (await late).body], ["b", "b"]);
+    assert.equal(world.fetches.length, 1);
+  });
+
   test("validate once", async () => {
     const world = new World({ headers: { ...fresh, ETag: '"1"' }, body: "b" });
     await world.get("/");

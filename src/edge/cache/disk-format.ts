@@ -19,6 +19,11 @@ export type FileContent =
   | { readonly mark: VaryMark }
   | { readonly head: StoredHead; readonly body: Uint8Array | FileBody };
 
+/** As the text of the head has it. */
+type Told =
+  | { readonly mark: VaryMark }
+  | { readonly head: StoredHead; readonly body: FileBody | { readonly sum: number } };
+
 /** With the version of the format: another one is not read. */
 const MAGIC = 0x53_56_43_31;
 const PREFIX_OCTETS = 12;
@@ -29,13 +34,18 @@ export const PIECE_OCTETS = 256 * 1024;
 /** `at` is what it is kept under, for the file's name is only a hash. */
 export function encodeFile(at: string, content: FileContent): Buffer {
   const inline = "head" in content && content.body instanceof Uint8Array ? content.body : null;
-  const told = inline === null ? content : { ...content, body: { sum: crc32(inline) } };
-  const text = Buffer.from(JSON.stringify({ at, ...told }));
+  const text = Buffer.from(JSON.stringify({ at, ...toldOf(content) }));
   const prefix = Buffer.alloc(PREFIX_OCTETS);
   prefix.writeUInt32BE(MAGIC, 0);
   prefix.writeUInt32BE(text.length, 4);
   prefix.writeUInt32BE(crc32(text), 8);
   return Buffer.concat(inline === null ? [prefix, text] : [prefix, text, inline]);
+}
+
+function toldOf(content: FileContent): Told {
+  if ("mark" in content) return { mark: content.mark };
+  const { head, body } = content;
+  return { head, body: body instanceof Uint8Array ? { sum: crc32(body) } : body };
 }
 
 /** Null when it is not whole, or is kept under something else. */
@@ -44,10 +54,7 @@ export function decodeFile(at: string, bytes: Buffer): FileContent | null {
   const end = PREFIX_OCTETS + bytes.readUInt32BE(4);
   const text = bytes.subarray(PREFIX_OCTETS, end);
   if (end > bytes.length || crc32(text) !== bytes.readUInt32BE(8)) return null;
-  const told = JSON.parse(text.toString()) as { at: string } & (
-    | { mark: VaryMark }
-    | { head: StoredHead; body: FileBody | { sum: number } }
-  );
+  const told = JSON.parse(text.toString()) as { readonly at: string } & Told;
   if (told.at !== at) return null;
   if ("mark" in told) return { mark: told.mark };
   const { head, body } = told;

@@ -1,12 +1,15 @@
 /** The cache on disk: what survives, what is never served, and how much there is. */
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { until } from "../../../test/support/patience.ts";
+import { bodyOf } from "./crash-writer.contract.ts";
 import { DiskLedger } from "./disk-ledger.ts";
 import { DiskStore } from "./disk-store.ts";
 import { octetsOf, type Script, settle, slowBody, type Told, World } from "./origin.contract.ts";
@@ -164,6 +167,34 @@ suite("the cache on disk", () => {
     assert.deepEqual([ledger.size, (await filesIn(folder)).length], [1, 2]);
     assert.equal((await world.get("/a")).cache, "HIT");
     await reader.return!();
+  });
+
+  test("has nothing but whole bodies after its process was killed", async () => {
+    for (const lines of [3, 25, 70]) {
+      const folder = await freshFolder();
+      const program = fileURLToPath(new URL("crash-writer.contract.ts", import.meta.url));
+      const writer = spawn(process.execPath, [program, folder], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      let seen = 0;
+      for await (const chunk of writer.stdout) {
+        seen += String(chunk).split("\n").length - 1;
+        if (seen >= lines) writer.kill("SIGKILL");
+      }
+      await aMoment();
+      const { world, ledger } = await start(folder, { status: 500 });
+      let hits = 0;
+      for (let i = 0; i < 40; i++) {
+        const answer = await world.open(`/${i}`);
+        const octets = await octetsOf(answer.body);
+        if (answer.status === 500) continue;
+        hits++;
+        assert.ok(octets.equals(bodyOf(`/${i}`)));
+      }
+      assert.ok(hits > 0, "nothing was kept");
+      await ledger.settled();
+      assert.ok((await filesIn(folder)).length <= 2 * ledger.size, "something was left");
+    }
   });
 
   test("goes on without its client when most is there, and else lets go", async () => {

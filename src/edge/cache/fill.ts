@@ -7,6 +7,8 @@ import type { StoredHead } from "./stored.ts";
 
 export interface FillOptions extends Pick<TapeOptions, "memoryOctets" | "keepOctets" | "onError"> {
   readonly head: StoredHead;
+  /** Where it will be kept. */
+  readonly place: string;
   readonly response: OriginResponse;
   readonly openDraft: TapeOptions["openDraft"];
   /** Keeps the whole body; tells whether the file that it is in is named by now. */
@@ -19,6 +21,7 @@ const WORTH_FETCHING_OCTETS = 1024 * 1024;
 
 export class Fill {
   readonly head: StoredHead;
+  readonly place: string;
   /** Of the whole body; null when the origin does not tell. */
   readonly length: number | null;
   readonly #options: FillOptions;
@@ -31,6 +34,7 @@ export class Fill {
   constructor(options: FillOptions) {
     this.#options = options;
     this.head = options.head;
+    this.place = options.place;
     this.length = lengthOf(options.response);
     this.#tape = new BodyTape({ ...options, onLeft: () => this.#onLeft() });
   }

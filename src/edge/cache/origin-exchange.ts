@@ -80,7 +80,8 @@ export class OriginExchange {
     if (head === null || this.#isTooLarge(response)) {
       // What the origin no longer lets be kept must not stand in for it later.
       if (stale !== null && response.status < 500) shelf.forget(key);
-      this.#options.passing.add(key, now());
+      // What is for those with credentials alone says nothing about others.
+      if (request.headers["authorization"] === undefined) this.#options.passing.add(key, now());
       return { kind: "unkept", response };
     }
     const fill = this.fill(head, response, since.moment);
@@ -94,6 +95,7 @@ export class OriginExchange {
     const place = shelf.prepare(head);
     return new Fill({
       head,
+      place,
       response,
       memoryOctets: memoryObjectOctets,
       keepOctets: objectOctets,

@@ -82,7 +82,7 @@ export interface Seen {
   readonly body: string;
 }
 
-export async function seen(answer: CachedResponse): Promise<Seen> {
+async function seen(answer: CachedResponse): Promise<Seen> {
   const names = answer.headers.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
   assert.equal(new Set(names).size, names.length, `a field stands twice: ${names.join()}`);
   const headers = Object.fromEntries(names.map((name, i) => [name, answer.headers[2 * i + 1]!]));

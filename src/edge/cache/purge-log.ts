@@ -58,18 +58,20 @@ const KEPT = 10_000;
 const STRETCH = 1_000;
 
 /** Takes purges in; a thread has taken them when the promise resolves. */
-export type TakePurges = (purges: readonly NumberedPurge[]) => Promise<void> | void;
+export type TakePurges = (purges: readonly NumberedPurge[]) => Promise<void>;
 
 export class PurgeLog {
   /** For the cache of this thread. */
   readonly rules: PurgeRules;
   readonly #db: Database;
   readonly #feed: ChangeFeed<"purge">;
+  readonly #floor: number;
   readonly #takers = new Set<TakePurges>();
 
   private constructor(db: Database, feed: ChangeFeed<"purge">, floor: number) {
     this.#db = db;
     this.#feed = feed;
+    this.#floor = floor;
     this.rules = new PurgeRules(floor);
     feed.hear("purge", () => this.#catchUp());
   }
@@ -90,10 +92,17 @@ export class PurgeLog {
     this.#feed.signal();
   }
 
-  /** Tells another thread of purges, from those on that the rules of this one begin with. */
+  /** What the rules of another thread begin with. */
+  get floor(): number {
+    return this.#floor;
+  }
+
+  /** Tells another thread of all purges since the floor, and of those to come. */
   async tell(take: TakePurges): Promise<Disposable> {
+    const first = await this.#after(this.#floor);
+    await take(first);
     this.#takers.add(take);
-    await take(await this.#after(0));
+    await take(await this.#after(first.at(-1)?.number ?? this.#floor));
     return { [Symbol.dispose]: () => this.#takers.delete(take) };
   }
 

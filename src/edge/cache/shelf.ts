@@ -3,7 +3,7 @@
  * in its place, whose id is part of where its variants are; without the mark they are not found again.
  */
 import { randomHex } from "#kit/random.ts";
-import { isMark, type VaryMark } from "./disk-format.ts";
+import { type FileContent, isMark, type VaryMark } from "./disk-format.ts";
 import { BodyDraft, type DiskStore } from "./disk-store.ts";
 import type { RequestHeaders } from "./headers.ts";
 import { Kept } from "./kept.ts";
@@ -108,7 +108,7 @@ export class Shelf {
     }
     const mark = { vary, id: randomHex(16) };
     this.#memory.set(key, mark, 0);
-    void this.#write(key, { mark });
+    void this.#write(key, key, { mark });
     return variantPlace(key, mark, variant);
   }
 
@@ -130,26 +130,25 @@ export class Shelf {
       return true;
     }
     this.#show(place, kept);
-    if (head.freshness.lifetimeMs >= MIN_DISK_LIFETIME_MS) await this.#write(place, kept);
+    if (head.freshness.lifetimeMs >= MIN_DISK_LIFETIME_MS) await this.#write(place, head.key, kept);
     return false;
   }
 
   /** The same octets under a head that the origin has renewed. */
   renew(place: string, head: StoredHead, { body }: Kept): Kept {
     const kept = this.#show(place, new Kept({ head, body }));
-    void this.#write(place, kept);
+    void this.#write(place, head.key, kept);
     return kept;
   }
 
-  async #write(place: string, content: Kept | { mark: VaryMark }): Promise<void> {
+  async #write(place: string, key: string, content: FileContent): Promise<void> {
     const { disk, onError } = this.#options;
+    const moment = this.#moment;
     if (disk === null || this.#writes === MAX_WRITES) return;
     this.#writes++;
     try {
-      await disk.put(
-        place,
-        content instanceof Kept ? { head: content.head, body: content.body } : content,
-      );
+      await disk.put(place, content);
+      if (this.#isForgotten(key, moment)) disk.remove(place);
     } catch (error) {
       onError(error as Error);
     } finally {

@@ -59,12 +59,18 @@ export function headFor(
     vary,
     variant: variantOf(vary, request.headers),
     status,
-    headers: withoutFields(headers, unkeptFields(directives)),
+    headers: dated(withoutFields(headers, unkeptFields(directives)), exchange.receivedAt),
     receivedAt: exchange.receivedAt,
     freshness,
     forAuthorized: allowsAuthorized(directives),
     purge,
   };
+}
+
+/** RFC 9110 §6.6.1: what comes without a date gets that of its arrival. */
+function dated(headers: string[], receivedAt: number): string[] {
+  if (fieldOf(headers, "date") === null) headers.push("Date", new Date(receivedAt).toUTCString());
+  return headers;
 }
 
 /** The head after the origin has said that it holds; null when it may no longer be kept. RFC 9111 §4.3.4. */
@@ -84,6 +90,6 @@ export function renewedHead(
 
 /** With the length of its octets, now that all have come. */
 export function withLength(head: StoredHead, length: number): StoredHead {
-  if (fieldOf(head.headers, "content-length") !== null) return head;
+  if (head.status === 204 || fieldOf(head.headers, "content-length") !== null) return head;
   return { ...head, headers: [...head.headers, "Content-Length", String(length)] };
 }

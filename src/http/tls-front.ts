@@ -1,0 +1,76 @@
+/** TLS before an HTTP server: certificates by name, and HTTP/2 for clients that ask for it. */
+import type { RequestListener, Server } from "node:http";
+import { createServer as createHttp2, type Http2Session } from "node:http2";
+import { createServer as createTls, type SecureContext, type Server as TlsServer } from "node:tls";
+
+export interface TlsOptions {
+  /** What serves a hostname; null refuses the handshake. */
+  readonly contextFor: (hostname: string) => SecureContext | null;
+  /** Shown to clients that name no host. */
+  readonly fallback: () => SecureContext | null;
+}
+
+export interface TlsFront {
+  readonly server: TlsServer;
+  /** Tells clients of HTTP/2 that no more requests are taken. */
+  drain(): void;
+}
+
+/** From the first octet to the end of the handshake. */
+const HANDSHAKE_MS = 10_000;
+/** Streams of one connection at a time, as most servers grant. */
+const MAX_STREAMS = 128;
+/** Headers of one request; their octets are bounded beside it. */
+const MAX_HEADER_PAIRS = 256;
+/** Streams that a client may open and reset at once, and a second: more is an attack. CVE-2023-44487. */
+const RESET_BURST = 200;
+const RESETS_A_SECOND = 20;
+
+/** What it takes in clear goes to `http`, or in HTTP/2 to the same handler. */
+export function tlsFront(
+  http: Server,
+  handle: RequestListener,
+  { contextFor, fallback }: TlsOptions,
+  { headerBytes, idleSeconds }: { readonly headerBytes: number; readonly idleSeconds: number },
+): TlsFront {
+  const sessions = new Set<Http2Session>();
+  const http2 = createHttp2({
+    maxHeaderListPairs: MAX_HEADER_PAIRS,
+    maxSendHeaderBlockLength: headerBytes,
+    settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: headerBytes },
+    streamResetBurst: RESET_BURST,
+    streamResetRate: RESETS_A_SECOND,
+  });
+  // Its requests and answers are near enough to those of HTTP/1.1 for whoever only reads and writes them.
+  http2.on("request", handle as never);
+  http2.on("session", (session) => {
+    sessions.add(session);
+    session.on("error", () => session.destroy());
+    session.setTimeout(idleSeconds * 1000, () => session.close());
+    session.once("close", () => sessions.delete(session));
+  });
+  const server = createTls({
+    ALPNProtocols: ["h2", "http/1.1"],
+    handshakeTimeout: HANDSHAKE_MS,
+    SNICallback: (hostname, done) => {
+      try {
+        const context = hostname === "" ? fallback() : contextFor(hostname.toLowerCase());
+        if (context === null) done(new Error(`No certificate for ${hostname}`));
+        else done(null, context);
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  });
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  server.on("secureConnection", (socket) => {
+    socket.on("error", () => socket.destroy());
+    (socket.alpnProtocol === "h2" ? http2 : http).emit("connection", socket);
+  });
+  return {
+    server,
+    drain: () => {
+      for (const session of sessions) session.close();
+    },
+  };
+}
