@@ -56,6 +56,7 @@ export interface Config {
   readonly requests: { readonly quota: number; readonly windowSeconds: number };
   readonly tokensPerOwner: number;
   readonly recordsPerZone: number;
+  readonly cache: { readonly memoryMib: number; readonly diskMib: number };
   /** Internal networks where origins may be. */
   readonly origins: readonly string[];
   readonly scriptsDomain: string;
@@ -140,6 +141,10 @@ export function readConfig(sources: ConfigSources): Config {
     },
     tokensPerOwner: given["limits.tokens_per_owner"],
     recordsPerZone: given["limits.records_per_zone"],
+    cache: {
+      memoryMib: given["edge.cache_memory_mib"],
+      diskMib: given["edge.cache_disk_mib"],
+    },
     origins: given["edge.origins"],
     scriptsDomain: given["edge.scripts_domain"],
     scripts: {

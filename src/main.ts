@@ -64,7 +64,12 @@ function oneSentence(said: string): string {
     .replace(/^error: /, "")
     .replaceAll(/\s*\n\(?/g, ". ")
     .replace(/\)$/, "");
-  return `selvedge: ${words}${/[.?]$/.test(words) ? "" : "."}\n`;
+  const message = `${words}${/[.?]$/.test(words) ? "" : "."}`;
+  // The command line cannot be read, but who wants JSON is plain.
+  const isJson = process.argv.includes("--json");
+  return isJson
+    ? `${JSON.stringify({ error: { kind: "usage", message } })}\n`
+    : `selvedge: ${message}\n`;
 }
 
 /** Settings that only the file and the environment take. */

@@ -2,7 +2,7 @@
 import { hkdfSync } from "node:crypto";
 import { isIP } from "node:net";
 import { Accounts, Authenticator, Recent, Tokens } from "#accounts";
-import { apiDoor, identifier, TailSessions } from "#api";
+import { apiDoor, identifier, TailSessions, UploadBudget } from "#api";
 import { apiAccess, storeDoor } from "#binding";
 import type { Database } from "#db";
 import { PurgeLog } from "#edge";
@@ -111,6 +111,7 @@ export async function startPlatform(
       records,
       scripts,
       certificates,
+      purges,
       edgeAddresses: edgeAddresses(config),
       trustedProxies,
       log,
@@ -153,7 +154,7 @@ export async function startPlatform(
           metrics,
           now,
           bodyBytes: config.apiBodyBytes,
-          uploadBytes: config.scripts.bytes,
+          uploads: new UploadBudget(config.scripts.bytes),
           trustedProxies,
           requestLimit: limitOf(config.requests),
           checkReady: () => db.ping(),

@@ -87,6 +87,18 @@ export const settings = {
     read.hostname,
     "scripts answer under it as NAME.SUBDOMAIN, beside their routes",
   ),
+  "edge.cache_memory_mib": key(
+    "MIB",
+    64,
+    read.integer(1, 1024 ** 2),
+    "responses of origins kept in memory, for zones whose cache_level is on",
+  ),
+  "edge.cache_disk_mib": key(
+    "MIB",
+    1024,
+    read.integer(0, 1024 ** 3),
+    "responses of origins kept in the data folder; 0 keeps none there",
+  ),
   "edge.origins": key(
     "RANGES",
     [],

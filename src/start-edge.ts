@@ -1,8 +1,13 @@
 /** The edge: its listeners before the names, scripts and origins that it serves. */
 import { hkdfSync } from "node:crypto";
+import { join } from "node:path";
 import { createSecureContext, type SecureContext } from "node:tls";
 import type { Certificates, ServedCertificate } from "#certificates";
 import {
+  Cache,
+  CachedOrigin,
+  DiskLedger,
+  DiskStore,
   edgeDoor,
   type EdgeOptions,
   observer,
@@ -10,6 +15,7 @@ import {
   OriginPool,
   OriginProxy,
   ProxiedNames,
+  type PurgeLog,
   type ScriptRoutes,
 } from "#edge";
 import { listenHttp, type TlsOptions } from "#http";
@@ -27,6 +33,7 @@ export interface EdgeParts {
   readonly records: Records;
   readonly scripts: StartedScripts;
   readonly certificates: Certificates;
+  readonly purges: PurgeLog;
   /** What proxied names answer. */
   readonly edgeAddresses: readonly string[];
   readonly trustedProxies: Ranges | null;
@@ -41,6 +48,7 @@ export interface StartedEdge {
 }
 
 const LOOP_MARK_OCTETS = 6;
+const MIB = 1024 ** 2;
 
 export async function startEdge(
   config: Config,
@@ -61,7 +69,11 @@ export async function startEdge(
     names,
     routes: scriptRoutes(scripts, config.scriptsDomain),
     openScript: (scriptId: string) => scripts.runtime.open(scriptId),
-    origins: originProxy(config, parts, names, started),
+    origins: new CachedOrigin({
+      origins: originProxy(config, parts, names, started),
+      cache: await openCache(config, parts),
+      now: parts.now,
+    }),
     trustedProxies: parts.trustedProxies,
     log: edgeLog,
     observe: observer({ log: edgeLog, metrics }),
@@ -96,6 +108,35 @@ export async function startEdge(
     () => (http?.connections ?? 0) + (https?.connections ?? 0),
   );
   return { http: http?.address ?? null, https: https?.address ?? null };
+}
+
+/** A body that takes more than a sixteenth of the disk's share would drive out too many others. */
+const LARGEST_SHARE = 16;
+/** The longest that one request waits for what another has asked for. */
+const WAIT_MS = 10_000;
+
+async function openCache(
+  { dataDir, cache: { memoryMib, diskMib } }: Config,
+  { purges, log: whole, now }: EdgeParts,
+): Promise<Cache> {
+  const log = whole.with({ part: "cache" });
+  const onError = (cause: Error) => log.warn("cache", { cause });
+  const folder = join(dataDir, "cache");
+  const limitOctets = diskMib * MIB;
+  const ledger = new DiskLedger({ folder, limitOctets, onError });
+  const disk = diskMib === 0 ? null : await DiskStore.open(folder, ledger);
+  // What earlier runs have left counts, and is used, as soon as it is found.
+  if (disk !== null) void ledger.load().catch(onError);
+  return new Cache({
+    memoryOctets: memoryMib * MIB,
+    disk,
+    purges: purges.rules,
+    objectOctets: limitOctets / LARGEST_SHARE,
+    waitMs: WAIT_MS,
+    now,
+    onError,
+    onForgotten: () => {},
+  });
 }
 
 function originProxy(

@@ -1,13 +1,11 @@
 /** The scripts with what they stand on: their rows, the runtime, and the socket that leads to their buckets. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bindingModule, listenStoreSocket, scriptAccess } from "#binding";
 import type { Database } from "#db";
 import type { Log } from "#kit/log.ts";
 import type { Metrics } from "#kit/metrics.ts";
-import type { ObjectStore } from "#objects";
-import { Routes, Schedules, ScriptRuntime, Scripts } from "#scripts";
+import { ObjectFault, type ObjectStore } from "#objects";
+import { Routes, RunFolder, Schedules, ScriptRuntime, Scripts } from "#scripts";
 import type { Zones } from "#zones";
 import type { Config } from "./config.ts";
 
@@ -28,8 +26,8 @@ export interface StartedScripts {
   readonly runtime: ScriptRuntime;
 }
 
-/** How long a version may take to be ready, and an old one to finish what it was asked. */
-const START_SECONDS = 10;
+/** Some times what the original grants a script before it is ready: its machines may be faster. */
+const START_SECONDS = 4;
 
 export async function startScripts(
   { dataDir, scripts: settings, httpLimits }: Config,
@@ -43,13 +41,10 @@ export async function startScripts(
     sealKey,
     limits: { scriptBytes: settings.bytes, scriptsPerAccount: settings.perAccount },
     check: (script) => runtime.check(script),
-    bucketExists: async (accountId, name) =>
-      (await objects.bucket(name).catch(() => null))?.accountId === accountId,
+    bucketExists: (accountId, name) => bucketExists(objects, accountId, name),
   });
-  // The path of a socket has to be short, and a data folder's may not be.
-  const sockets = await mkdtemp(join(tmpdir(), "selvedge-"));
-  started.defer(() => rm(sockets, { recursive: true, force: true }));
-  const storeSocket = join(sockets, "store");
+  const folder = started.use(await RunFolder.open(join(dataDir, "run")));
+  const storeSocket = join(folder.sockets, "store");
   started.use(
     await listenStoreSocket({
       path: storeSocket,
@@ -60,7 +55,7 @@ export async function startScripts(
   );
   const runtime = started.use(
     await ScriptRuntime.open({
-      runDir: join(dataDir, "run"),
+      folder,
       storeSocket,
       bindingModule: await bindingModule(),
       load: (scriptId) => scripts.runnable(scriptId),
@@ -77,7 +72,7 @@ export async function startScripts(
     }),
   );
   scripts.follow({
-    changed: ({ id }) => runtime.changed(id),
+    changed: (script) => runtime.changed(script),
     removed: ({ id }) => runtime.removed(id),
   });
   const routes = await Routes.open({ db, scripts, zone: (id) => zones.get(id) });
@@ -94,4 +89,17 @@ export async function startScripts(
   schedules.start();
   started.use(await scripts.followOthers({ log }));
   return { scripts, routes, schedules, runtime };
+}
+
+async function bucketExists(
+  objects: ObjectStore,
+  accountId: string,
+  name: string,
+): Promise<boolean> {
+  try {
+    return (await objects.bucket(name)).accountId === accountId;
+  } catch (error) {
+    if (error instanceof ObjectFault && error.kind === "no-such-bucket") return false;
+    throw error;
+  }
 }

@@ -23,8 +23,8 @@ const CRLF = "\r\n";
 const SPACE = 0x20;
 const TAB = 0x09;
 
-export function formParts(body: Buffer, contentType: string): FormPart[] {
-  const delimiter = Buffer.from(`${CRLF}--${boundaryOf(contentType)}`);
+export function formParts(body: Buffer, boundary: string): FormPart[] {
+  const delimiter = Buffer.from(`${CRLF}--${boundary}`);
   const parts: FormPart[] = [];
   // The first may stand at the very beginning; what comes before it is passed over.
   const isFirst = body.subarray(0, delimiter.length - 2).equals(delimiter.subarray(2));
@@ -41,7 +41,7 @@ export function formParts(body: Buffer, contentType: string): FormPart[] {
   throw malformed("it has no end");
 }
 
-function boundaryOf(contentType: string): string {
+export function boundaryOf(contentType: string): string {
   const match = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))(?:\s*;|\s*$)/i.exec(contentType);
   const boundary = match?.[1] ?? match?.[2];
   if (boundary !== undefined) return boundary;

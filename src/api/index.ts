@@ -5,3 +5,4 @@
 export { apiDoor } from "./app.ts";
 export { identifier } from "./credentials.ts";
 export { TailSessions } from "./script-tails/sessions.ts";
+export { UploadBudget } from "./upload-budget.ts";

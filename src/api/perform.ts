@@ -17,14 +17,15 @@ import { addressOf, authenticate, credentialsOf } from "./credentials.ts";
 import type { ApiParts, Endpoint } from "./endpoint.ts";
 import { PlainAnswer, successBody, TextAnswer } from "./envelope.ts";
 import * as errors from "./errors.ts";
-import { formParts } from "./form.ts";
+import { boundaryOf, formParts } from "./form.ts";
+import { isJavaScript, uploadParts } from "./upload-body.ts";
+import type { UploadBudget } from "./upload-budget.ts";
 
 export interface PerformOptions {
   readonly parts: ApiParts;
   readonly now: () => number;
   readonly bodyBytes: number;
-  /** Of a script's modules together. */
-  readonly uploadBytes: number;
+  readonly uploads: UploadBudget;
   readonly trustedProxies: Ranges | null;
   /** Requests per identity; null when there is no such limit. */
   readonly requestLimit: WindowLimit | null;
@@ -41,9 +42,6 @@ export interface ApiCall {
   /** What the answer carries, whichever it is. */
   headers: Readonly<Record<string, string>> | null;
 }
-
-/** What an upload has beside its modules: bindings, and the form around all of it. */
-const UPLOAD_ROOM_BYTES = 4 * 1024 ** 2;
 
 const ID = /^[0-9a-f]{32}$/;
 
@@ -72,6 +70,10 @@ export async function perform(
   }
   const fields = queryFields(call.query, endpoint.repeats);
   const query = endpoint.query && checkShape(endpoint.query, fields);
+  using _aside =
+    endpoint.upload === true
+      ? options.uploads.take(params["account_id"]!, request.headers["content-length"])
+      : null;
   const body =
     endpoint.body && checkShape(endpoint.body, await readFields(request, endpoint, options));
   const { headers } = request;
@@ -145,15 +147,15 @@ async function readFields(
     upload = false,
     plainText = false,
   }: { form?: boolean; upload?: boolean; plainText?: boolean },
-  { bodyBytes, uploadBytes }: PerformOptions,
+  { bodyBytes, uploads }: PerformOptions,
 ): Promise<unknown> {
   const type = request.headers["content-type"];
   if (form || upload) {
-    if (type === undefined || !/^multipart\/form-data\s*;/i.test(type))
-      throw errors.wrongContentType();
-    const limit = upload ? uploadBytes + UPLOAD_ROOM_BYTES : bodyBytes;
-    const parts = formParts(await readBody(request, limit), type);
-    return upload ? parts : Object.fromEntries(parts.map(({ name, content }) => [name, content]));
+    const isForm = type !== undefined && /^multipart\/form-data\s*;/i.test(type);
+    if (!isForm && !(upload && isJavaScript(type ?? ""))) throw errors.wrongContentType();
+    if (upload) return uploadParts(await readBody(request, uploads.mostBytes), type!);
+    const parts = formParts(await readBody(request, bodyBytes), boundaryOf(type!));
+    return Object.fromEntries(parts.map(({ name, content }) => [name, content]));
   }
   const isJson = type === undefined || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
   if (!isJson && !(plainText && /^text\/plain\s*(?:;|$)/i.test(type))) {

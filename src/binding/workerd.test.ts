@@ -67,9 +67,10 @@ suite("a script's buckets", () => {
         const key = new URL(request.url).pathname.slice(1);
         const kept = await THINGS.get(key);
         if (kept !== null) return new Response(kept.body);
-        await THINGS.put(key, greeting + WORD + (CODE instanceof WebAssembly.Module));
+        await THINGS.put(key, greeting + WORD + [main, env, listeners].every((code) => code instanceof WebAssembly.Module));
         return answer(request);
       }`;
+    const data = Buffer.from("AGFzbQEAAAA=", "base64");
     scripts.put(
       scriptOf("older", older, {
         isServiceWorker: true,
@@ -77,7 +78,7 @@ suite("a script's buckets", () => {
         bindings: [
           bucket("THINGS", "things"),
           { type: "text", name: "WORD", text: "!" },
-          { type: "wasm", name: "CODE", data: Buffer.from("AGFzbQEAAAA=", "base64") },
+          ...["main", "env", "listeners"].map((name) => ({ type: "wasm", name, data }) as const),
         ],
       }),
     );

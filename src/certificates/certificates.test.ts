@@ -71,6 +71,10 @@ onBothEngines("certificates", (db, open, engine) => {
     assert.equal(certificates.forHost("x.y.scripts.localhost")?.source, "local");
     assert.equal(certificates.forHost("example.org"), null);
     assert.equal(certificates.forHost("notexample.com"), null);
+    const noNames = ["a..example.com", `${"a".repeat(64)}.b.example.com`, "*.b.example.com", ""];
+    for (const name of [...noNames, `${"a.".repeat(130)}example.com`]) {
+      assert.equal(certificates.forHost(name), null, name);
+    }
     await certificates.packs.setUniversal(ZONE, false);
     assert.equal(certificates.forHost("www.example.com"), null);
     certificates.removeZone(ZONE);

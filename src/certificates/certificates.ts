@@ -3,6 +3,7 @@ import type { Database } from "#db";
 import type { Log } from "#kit/log.ts";
 import { type CertificateListener, CertificateStore } from "./certificate-store.ts";
 import { CustomCertificates } from "./custom-certificates.ts";
+import { isHostname } from "./hosts.ts";
 import type { LocalAuthority } from "./local-authority.ts";
 import { type Certificate, type CertifiedZone, isCustom, type ServedCertificate } from "./model.ts";
 import { Packs } from "./packs.ts";
@@ -79,7 +80,9 @@ export class Certificates {
       if (served !== null) return served;
       if (this.store.hasOptedOut(zoneId)) return null;
     }
-    return local?.leafFor(wildcardBase(hostname, apex)) ?? null;
+    // A stranger may ask for anything; a certificate is made for what could be a name.
+    if (local === null || !isHostname(hostname)) return null;
+    return local.leafFor(wildcardBase(hostname, apex));
   }
 
   #serve(certificate: Certificate): ServedCertificate | null {

@@ -14,6 +14,11 @@ export function isWithin(host: string, zoneName: string): boolean {
   return host === zoneName || host.endsWith(`.${zoneName}`);
 }
 
+/** Whether a name without a dot at its end could be one of a host. */
+export function isHostname(name: string): boolean {
+  return name.length <= MAX_NAME && name.split(".").every((label) => LABEL.test(label));
+}
+
 /** In one form and each once; throws a fault for a name that cannot be. */
 export function checkHosts(given: readonly string[], zoneName: string): string[] {
   const hosts = [...new Set(given.map((host) => checkHost(host, zoneName)))];
@@ -27,7 +32,7 @@ function checkHost(given: string, zoneName: string): string {
   const isWildcard = given.startsWith("*.");
   const name = domainToASCII(isWildcard ? given.slice(2) : given).replace(/\.$/, "");
   const host = isWildcard ? `*.${name}` : name;
-  if (host.length > MAX_NAME || !name.split(".").every((label) => LABEL.test(label))) {
+  if (!isHostname(name) || host.length > MAX_NAME) {
     throw badHost(given, "is not a hostname");
   }
   if (!isWithin(name, zoneName)) throw badHost(given, `does not lie in the zone ${zoneName}`);

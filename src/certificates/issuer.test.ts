@@ -5,7 +5,7 @@ import { acquireLease, releaseLease, statement } from "#db";
 import { Log } from "#kit/log.ts";
 import { until } from "../../test/support/patience.ts";
 import type { Certificates } from "./certificates.ts";
-import { NOW, onBothEngines, openCertificates, ZONE } from "./certificates.contract.ts";
+import { BELOW, NOW, onBothEngines, openCertificates, ZONE } from "./certificates.contract.ts";
 import { Issuer } from "./issuer.ts";
 
 const log = new Log({ format: "json", level: "error", now: Date.now, write: () => {} });
@@ -18,7 +18,7 @@ onBothEngines("the issuer", (db) => {
   afterEach(() => db().write(forgetAll({})));
 
   /** An issuer whose authority cannot be reached: what it has tried counts as failed. */
-  function issuerOf({ store }: Certificates, isWanted = true): Issuer {
+  function issuerOf({ store }: Certificates, isWanted = async () => true): Issuer {
     return new Issuer({
       db: db(),
       sealKey: new Uint8Array(32).fill(7),
@@ -30,7 +30,7 @@ onBothEngines("the issuer", (db) => {
         externalAccount: null,
       },
       publish: () => assert.fail("nothing is published"),
-      isWanted: async () => isWanted,
+      isWanted,
       now,
       random: () => 0,
       log,
@@ -73,9 +73,43 @@ onBothEngines("the issuer", (db) => {
     await releaseLease(db(), LEASE);
   });
 
+  test("changes nothing when another node has taken over meanwhile", async () => {
+    const certificates = await openCertificates(db(), { now });
+    const isWanted = async () => {
+      clock += LEASE.seconds * 1000 + 1;
+      assert.ok(await acquireLease(db(), LEASE, clock));
+      return false;
+    };
+    await using issuer = issuerOf(certificates, isWanted);
+    await certificates.packs.want(ZONE);
+    await issuer.look();
+    assert.equal((await certificates.packs.list(ZONE.id)).length, 1);
+    await releaseLease(db(), LEASE);
+  });
+
+  test("lets no zone wait for another", async () => {
+    const certificates = await openCertificates(db(), { now });
+    certificates.addZone(BELOW);
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<boolean>();
+    const isWanted = () => {
+      asked.resolve();
+      return answer.promise;
+    };
+    await using ends = new AsyncDisposableStack();
+    ends.use(issuerOf(certificates, isWanted).start());
+    ends.defer(() => answer.resolve(false));
+    await certificates.packs.want(ZONE);
+    await asked.promise;
+    const { id } = await certificates.packs.order(BELOW, [BELOW.name], {});
+    await until(async () => (await certificates.packs.get(BELOW.id, id)).failures === 1);
+    answer.resolve(false);
+    await until(async () => (await certificates.packs.list(ZONE.id)).length === 0);
+  });
+
   test("begins at once with what is ordered, and drops what nobody wants", async () => {
     const certificates = await openCertificates(db(), { now });
-    await using _ = issuerOf(certificates, false).start();
+    await using _ = issuerOf(certificates, async () => false).start();
     const { id } = await certificates.packs.order(ZONE, ["example.com"], {});
     await until(async () => (await certificates.packs.get(ZONE.id, id)).failures === 1);
     await certificates.packs.want(ZONE);

@@ -100,7 +100,8 @@ export class Issuer implements AsyncDisposable {
     this.#wake();
     await this.#loop;
     await Promise.all(this.#working.values());
-    await releaseLease(this.#options.db, this.#lease);
+    // It would lapse by itself.
+    await releaseLease(this.#options.db, this.#lease).catch(() => {});
   }
 
   async #repeat(): Promise<void> {

@@ -21,6 +21,7 @@ import { deleteScript } from "./scripts/delete.ts";
 import { deployScript } from "./scripts/deploy.ts";
 import { devScript } from "./scripts/dev.ts";
 import { initProject } from "./scripts/init.ts";
+import { listScripts } from "./scripts/list.ts";
 import { rollbackScript } from "./scripts/rollback.ts";
 import { bulkSecrets } from "./scripts/secret-bulk.ts";
 import { deleteSecret } from "./scripts/secret-delete.ts";
@@ -30,6 +31,7 @@ import { tailScript } from "./scripts/tail.ts";
 import { writeTypes } from "./scripts/types.ts";
 import { listVersions } from "./scripts/versions-list.ts";
 import { viewVersion } from "./scripts/versions-view.ts";
+import { whoami } from "./whoami.ts";
 import { createZone } from "./zones/create.ts";
 import { deleteZone } from "./zones/delete.ts";
 import { showZone } from "./zones/info.ts";
@@ -51,6 +53,7 @@ export const commands: readonly Command[] = [
   devScript,
   writeTypes,
   deployScript,
+  listScripts,
   tailScript,
   listVersions,
   viewVersion,
@@ -86,4 +89,6 @@ export const commands: readonly Command[] = [
   exportRecords,
   recordHistory,
   revertRecords,
+
+  whoami,
 ];

@@ -9,22 +9,20 @@ const PATIENCE_MS = 1_000;
 export class WorkingLine implements Disposable {
   readonly #stream: (Writable & { readonly columns?: number }) | null;
   readonly #what: string;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: NodeJS.Timeout | undefined;
   #seconds = 0;
 
   /** Without a stream nothing is drawn. */
   constructor(stream: (Writable & { readonly columns?: number }) | null, what: string) {
     this.#stream = stream;
     this.#what = what;
-    this.#timer = setInterval(() => this.#draw(), PATIENCE_MS);
+    if (stream !== null) this.#timer = setInterval(() => this.#draw(stream), PATIENCE_MS);
   }
 
-  #draw(): void {
+  #draw(stream: Writable & { readonly columns?: number }): void {
     this.#seconds++;
-    if (this.#stream === null) return;
-    const width = this.#stream.columns || DEFAULT_WIDTH;
-    const line = cutTo(`${this.#what} … ${this.#seconds} s`, width - 1);
-    this.#stream.write(`${CLEAR_LINE}${line}`);
+    const width = stream.columns || DEFAULT_WIDTH;
+    stream.write(`${CLEAR_LINE}${cutTo(`${this.#what} … ${this.#seconds} s`, width - 1)}`);
   }
 
   /** Takes the line away until it is drawn again: something else is to be said. */
@@ -35,5 +33,6 @@ export class WorkingLine implements Disposable {
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
     this.clear();
+    this.#seconds = 0;
   }
 }

@@ -54,7 +54,7 @@ export function destinations({ names, routes, httpsPort }: DestinationOptions) {
     const refusal = refusedByZone(asked, zone, httpsPort);
     if (refusal !== null) return refused(refusal);
     const answerHeaders = asked.scheme === "https" ? transportSecurity(zone) : NO_HEADERS;
-    const script = routes.match(zone.id, asked.hostname, asked.target, asked.scheme);
+    const script = routes.match(zone.id, asked.hostname, plainTarget(asked.target), asked.scheme);
     if (script !== null && script !== "none") return { kind: "script", ...script, answerHeaders };
     return { kind: "origin", known: { zone, proxied }, answerHeaders };
   };
@@ -67,6 +67,16 @@ export function destinations({ names, routes, httpsPort }: DestinationOptions) {
       ? known.then((found) => within(asked, found))
       : within(asked, known);
   };
+}
+
+/**
+ * The target as scripts read it from their request's URL: what routes protect must not be reached around them by
+ * another spelling.
+ */
+function plainTarget(target: string): string {
+  if (!/\/\.|%2e|\\/i.test(target)) return target;
+  const { pathname, search } = new URL(`http://host${target}`);
+  return pathname + search;
 }
 
 /** What the settings of a zone ask of every request for its names. */

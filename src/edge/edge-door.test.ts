@@ -19,6 +19,7 @@ import { Log } from "#kit/log.ts";
 import { Metrics } from "#kit/metrics.ts";
 import { ScriptFault } from "#scripts";
 import type { Zone, ZoneRecord } from "#zones";
+import { CachedOrigin } from "./cached-origin.ts";
 import { edgeDoor } from "./edge-door.ts";
 import { observer } from "./observe.ts";
 import { OriginPool } from "./origin/origin-pool.ts";
@@ -45,6 +46,7 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
   await once(upstream, "listening");
   const upstreamPool = new Upstream({
     target: { path: socketPath },
+    keepsAfterBody: true,
     idleMs: 5_000,
     connectMs: 5_000,
   });
@@ -57,6 +59,7 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
   });
   names.load([zone]);
   const originPool = new OriginPool({ now: Date.now });
+  const matched: string[] = [];
   const lines: string[] = [];
   const log = new Log({
     format: "json",
@@ -74,7 +77,10 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
     ...edgeDoor({
       names,
       routes: {
-        match: (_zone, _host, target) => (target.startsWith("/off") ? null : { scriptId: "s" }),
+        match: (_zone, _host, target) => {
+          matched.push(target);
+          return target.startsWith("/off") ? null : { scriptId: "s" };
+        },
         ownHost: (hostname) => (hostname === "own.test" ? { scriptId: "s" } : null),
       },
       openScript: async () => {
@@ -92,18 +98,23 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
       observe: observer({ log, metrics: new Metrics() }),
       scheme: "http",
       httpsPort: 8443,
-      origins: new OriginProxy({
-        inZones: async () => null,
-        outside: () => [],
-        allowed: ranges(["127.0.0.0/8"]),
-        pool: originPool,
-        loopMark: "selvedge-test",
-        isEdge: (address) => address === "127.0.0.9",
+      origins: new CachedOrigin({
+        origins: new OriginProxy({
+          inZones: async () => null,
+          outside: () => [],
+          allowed: ranges(["127.0.0.0/8"]),
+          pool: originPool,
+          loopMark: "selvedge-test",
+          isEdge: (address) => address === "127.0.0.9",
+        }),
+        cache: null as never, // Off for the zone.
+        now: Date.now,
       }),
     }),
   });
   return {
     world,
+    matched,
     logged: () => (log.flush(), lines.join("")),
     port: door.address.port,
     async [Symbol.asyncDispose]() {
@@ -147,6 +158,38 @@ suite("the edge", () => {
     assert.match(answer, /127\.0\.0\.1/);
     assert.match(await exchange(edge.port, get("/", "own.test")), /^HTTP\/1\.1 201/);
     assert.equal(edge.world.held, 0);
+  });
+
+  test("finds a route by the path that its script will read, and hands the request on as it came", async () => {
+    await using edge = await openEdge((request, response) => response.end(request.url));
+    const paths = [
+      ["/a/../private/x", "/private/x"],
+      ["/./private/x?q=/../", "/private/x?q=/../"],
+      ["/a/%2e%2E/private", "/private"],
+      ["//private/x", "//private/x"],
+      ["/a?b=..", "/a?b=.."],
+    ] as const;
+    for (const [sent, matched] of paths) {
+      assert.ok((await exchange(edge.port, get(sent))).endsWith(sent));
+      assert.equal(edge.matched.at(-1), matched);
+    }
+  });
+
+  test("takes an upgrade only for what it is", async () => {
+    await using edge = await openEdge((request, response) => {
+      response.end(
+        `[${String(request.headers.upgrade)} ${String(request.headers["x-selvedge-cf"])}]`,
+      );
+    });
+    const withBody = get(
+      "/",
+      "own.test",
+      "Connection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 2\r\n",
+    ).replace("Connection: close\r\n", "");
+    const seen = '[undefined {"httpProtocol":"HTTP/1.1","tlsVersion":""}]';
+    assert.ok((await exchange(edge.port, `${withBody}hi`)).endsWith(seen));
+    const alone = get("/", "own.test", "Upgrade: websocket\r\n");
+    assert.ok((await exchange(edge.port, alone)).endsWith(seen));
   });
 
   test("answers itself what leads nowhere, as JSON or as a page", async () => {

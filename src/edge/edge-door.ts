@@ -13,18 +13,21 @@ import {
 import { type Ranges, unmapped } from "#kit/cidr.ts";
 import type { Log } from "#kit/log.ts";
 import { ScriptFault, type ScriptPlace } from "#scripts";
+import type { CachedOrigin, Ways } from "./cached-origin.ts";
+import { sendCached } from "./cache/send-cached.ts";
 import { type Asked, type DestinationOptions, destinations } from "./destination.ts";
 import { requestHeaders } from "./forwarded.ts";
 import { requestTarget } from "./host.ts";
 import type { Observe, Outcome } from "./observe.ts";
-import type { OriginProxy } from "./origin/origin-proxy.ts";
+import { upgradeOn } from "./upgrade-on.ts";
 import { refusalReply, refusals, type Refusal, scriptRefusal } from "./refusals.ts";
-import { type Onward, type Passage, passOn, upgradeOn } from "./pass-on.ts";
+import type { Passage } from "./onward.ts";
+import { passOn } from "./pass-on.ts";
 
 export interface EdgeOptions extends DestinationOptions {
   /** A place for one request with a script's process. */
   readonly openScript: (scriptId: string) => Promise<ScriptPlace>;
-  readonly origins: OriginProxy;
+  readonly origins: CachedOrigin;
   /** What the door speaks. */
   readonly scheme: Asked["scheme"];
   readonly trustedProxies: Ranges | null;
@@ -47,9 +50,10 @@ export function edgeDoor(options: EdgeOptions): EdgeDoor {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const began = performance.now();
     const requestId = nextId();
-    const outcome = await way.take(request, requestId, (onward) =>
-      passOn(request, response, onward),
-    );
+    const outcome = await way.take(request, requestId, {
+      pass: (onward) => passOn(request, response, onward),
+      send: (answer, also) => sendCached(response, answer, also),
+    });
     const refusal = refusalOf(outcome);
     if (refusal !== null) {
       if (response.headersSent) response.destroy();
@@ -67,8 +71,11 @@ export function edgeDoor(options: EdgeOptions): EdgeDoor {
     const began = performance.now();
     const requestId = nextId();
     socket.on("error", () => socket.destroy());
-    const outcome = await way.take(request, requestId, (onward) =>
-      upgradeOn(request, socket, head, onward),
+    const outcome = await way.take(
+      request,
+      requestId,
+      { pass: (onward) => upgradeOn(request, socket, head, onward), send: null },
+      request.headers.upgrade ?? null,
     );
     const refusal = refusalOf(outcome);
     if (refusal !== null) {
@@ -104,7 +111,8 @@ class Way {
   async take(
     request: IncomingMessage,
     requestId: string,
-    pass: (onward: Onward) => Promise<Passage>,
+    ways: Ways,
+    upgrade: string | null = null,
   ): Promise<Outcome> {
     try {
       const asked = requestTarget(request);
@@ -120,23 +128,25 @@ class Way {
       const headers = requestHeaders(
         request.rawHeaders,
         { ...client, host: asked.host, requestId },
-        request.headers.upgrade ?? null,
+        upgrade,
       );
       if (destination.kind === "origin") {
         const onward = {
           ...asked,
           scheme: client.scheme,
           known: destination.known,
+          passed: listOf(request.headers["cdn-loop"]),
           answerHeaders: destination.answerHeaders,
           headers,
           requestId,
         };
-        return await this.#options.origins.pass(request, onward, pass);
+        return await this.#options.origins.take(request, onward, ways);
       }
       const { scriptId, answerHeaders } = destination;
+      headers.push("X-Selvedge-CF", factsFor(request));
       const onward = { target: asked.target, headers, requestId, answerHeaders };
       return await this.#toScript(scriptId, (place) =>
-        pass({ upstream: place.upstream, ...onward }),
+        ways.pass({ upstream: place.upstream, ...onward }),
       );
     } catch (cause) {
       const refusal = cause instanceof ScriptFault ? scriptRefusal(cause) : null;
@@ -176,6 +186,16 @@ class Way {
       scheme,
     };
   }
+}
+
+function listOf(header: string | string[] | undefined): string | null {
+  return Array.isArray(header) ? header.join(", ") : (header ?? null);
+}
+
+/** What scripts find as `request.cf`. */
+function factsFor(request: IncomingMessage): string {
+  const httpProtocol = `HTTP/${request.httpVersion.replace(/\.0$/, "")}`;
+  return JSON.stringify({ httpProtocol, tlsVersion: tlsVersionOf(request) ?? "" });
 }
 
 function tlsVersionOf({ socket }: IncomingMessage): string | null {

@@ -71,6 +71,18 @@ test("the script hears of the client from the edge, not from the client", () => 
     "{}",
   ];
   const sent = lines(requestHeaders(raw, client, null));
+  const forged = [
+    "CF-IPCountry",
+    "XX",
+    "cf-worker",
+    "evil",
+    "True-Client-IP",
+    "7.7.7.7",
+    "Forwarded",
+    "for=7.7.7.7",
+  ];
+  const kept = lines(requestHeaders(forged, client, null)).join();
+  assert.ok(!/XX|evil|7\.7\.7\.7/.test(kept), kept);
   assert.ok(!sent.join().includes("6.6.6.6") && !/selvedge-cf/i.test(sent.join()));
   for (const line of [
     "X-Forwarded-For: 192.0.2.7",

@@ -14,14 +14,14 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "proxy-authorization",
 ]);
 
-/** What the edge itself tells of the client; a client's own words for it are dropped. */
+/** What the edge itself tells of the client; a client's own words for it are dropped, with all that begins `cf-`. */
 const OURS: ReadonlySet<string> = new Set([
   "cdn-loop",
-  "cf-connecting-ip",
-  "cf-ray",
-  "cf-visitor",
+  "forwarded",
+  "true-client-ip",
   "x-forwarded-for",
   "x-forwarded-host",
+  "x-forwarded-port",
   "x-forwarded-proto",
   "x-real-ip",
   "x-request-id",
@@ -83,15 +83,22 @@ export function responseHeaders(
   return headers;
 }
 
+/** An answer's headers without those of the connection that it came on. */
+export function endToEnd(raw: readonly string[]): string[] {
+  return passedOn(raw, NONE);
+}
+
 const NONE: ReadonlySet<string> = new Set();
 const NO_HEADERS: readonly string[] = [];
 
 function passedOn(raw: readonly string[], dropped: ReadonlySet<string>): string[] {
+  const isRequest = dropped === OURS;
   const named = namedByConnection(raw);
   const headers: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase();
     if (name.startsWith(":")) continue; // HTTP/2 has its request line among them.
+    if (isRequest && name.startsWith("cf-")) continue;
     if (HOP_BY_HOP.has(name) || dropped.has(name) || named?.has(name) === true) continue;
     headers.push(raw[i]!, raw[i + 1]!);
   }

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Log } from "#kit/log.ts";
 import type { Metrics } from "#kit/metrics.ts";
-import type { Passage } from "./pass-on.ts";
+import type { Passage } from "./onward.ts";
 import { type Refusal, refusals } from "./refusals.ts";
 
 /** What comes of a request: a refusal of ours, or a passage to whoever answers. */

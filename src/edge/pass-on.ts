@@ -1,35 +1,8 @@
 /** A request on its way to whoever answers it and the answer on its way back, streamed both ways. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
-import type { Duplex } from "node:stream";
-import type { AnswerSink, Exchange, ResponseHead, Upstream } from "#http";
+import type { AnswerSink, Exchange, ResponseHead } from "#http";
 import { responseHeaders } from "./forwarded.ts";
-
-/** How a request ended: answered to its last octet, left by its client, or failed. */
-export type Passage =
-  | { readonly kind: "answered"; readonly status: number }
-  | { readonly kind: "left" }
-  | {
-      readonly kind: "failed";
-      readonly cause: Error;
-      readonly answerBegan: boolean;
-      /** There was no connection, and the request has no body that would be lost: it may be sent again. */
-      readonly neverSent: boolean;
-      /** Nothing is lost, and nothing can happen twice, when another is asked. */
-      readonly mayGoElsewhere: boolean;
-    };
-
-export interface Onward {
-  readonly upstream: Upstream;
-  readonly target: string;
-  /** Name, value, name, value. */
-  readonly headers: readonly string[];
-  readonly requestId: string;
-  /** Headers that the answer gets beside its own. */
-  readonly answerHeaders?: readonly string[];
-  /** How long the answer may take from the time that the request is sent; without it, for ever. */
-  readonly answerMs?: number;
-}
+import { failure, hasBody, headOf, isChunked, type Onward, type Passage, SAFE } from "./onward.ts";
 
 /** An answer up to here whose octets came at once leaves with its head in one write. */
 const SMALL_ANSWER = 16 * 1024;
@@ -129,7 +102,7 @@ class Passing implements AnswerSink {
       !answered &&
       !hasBody(this.#request) &&
       SAFE.has(method!);
-    if (mayGoAgain && !this.#isOver) this.begin(true);
+    if (mayGoAgain && !this.#isOver && this.#onward.upstream.isOpen) this.begin(true);
     else this.#settle(failure(this.#request, cause, this.#response.headersSent));
   }
 
@@ -168,28 +141,6 @@ class Passing implements AnswerSink {
   }
 }
 
-function failure(request: IncomingMessage, cause: Error, answerBegan: boolean): Passage {
-  const { code = "" } = cause as NodeJS.ErrnoException;
-  const canRepeat = !hasBody(request) && SAFE.has(request.method!);
-  return {
-    kind: "failed",
-    cause,
-    answerBegan,
-    mayGoElsewhere: !answerBegan && canRepeat && !/^No answer within/.test(cause.message),
-    neverSent: NO_CONNECTION.has(code) && !hasBody(request),
-  };
-}
-
-const NO_CONNECTION: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOENT"]);
-const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
-
-function headOf(request: IncomingMessage, { target, headers }: Onward): string {
-  let head = `${request.method} ${target} HTTP/1.1\r\n`;
-  for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
-  // A body in chunks stays one; its header was for the connection that it came on.
-  return isChunked(request) ? `${head}Transfer-Encoding: chunked\r\n\r\n` : `${head}\r\n`;
-}
-
 /** No faster than the other side takes it. What it does not want to have is passed over. */
 function sendBody(
   request: IncomingMessage,
@@ -209,90 +160,4 @@ function sendBody(
     if (inChunks) exchange.write("0\r\n\r\n");
     onSent(exchange);
   });
-}
-
-function hasBody(request: IncomingMessage): boolean {
-  const length = request.headers["content-length"];
-  return (length !== undefined && length !== "0") || isChunked(request);
-}
-
-/** A body whose length nobody has said. */
-function isChunked(request: IncomingMessage): boolean {
-  const { headers } = request;
-  if (request.httpVersionMajor < 2) return headers["transfer-encoding"] !== undefined;
-  const { stream } = request as unknown as {
-    readonly stream: { readonly endAfterHeaders: boolean };
-  };
-  return !stream.endAfterHeaders && headers["content-length"] === undefined;
-}
-
-/** A request that wants to speak another protocol on its connection: WebSocket. */
-export function upgradeOn(
-  request: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
-  onward: Onward,
-): Promise<Passage> {
-  return new Promise((resolve) => {
-    let status = 0;
-    const exchange = onward.upstream.send(
-      request.method!,
-      headOf(request, onward),
-      {
-        head: (answer) => {
-          status = answer.status;
-          socket.write(rawHead(answer, onward.requestId), "latin1");
-        },
-        // The other side would rather answer as usual.
-        data: (octets) => void socket.write(octets),
-        end: () => {
-          socket.end();
-          resolve({ kind: "answered", status });
-        },
-        fail: (cause, answered) => {
-          if (answered) socket.destroy();
-          resolve(failure(request, cause, answered));
-        },
-        switched: (other, first) => {
-          socket.write(first);
-          other.write(head);
-          join(socket, other, () => resolve({ kind: "answered", status }));
-        },
-      },
-      true,
-    );
-    exchange.finish();
-    socket.once("close", () => {
-      if (status !== 101) exchange.abort();
-      resolve({ kind: "left" });
-    });
-  });
-}
-
-/** Two connections that end together. */
-function join(one: Duplex, other: Socket, onEnd: () => void): void {
-  const end = () => {
-    one.destroy();
-    other.destroy();
-    onEnd();
-  };
-  for (const socket of [one, other]) socket.on("error", end).on("close", end);
-  one.pipe(other);
-  other.pipe(one);
-}
-
-function rawHead({ status, reason, headers }: ResponseHead, requestId: string): string {
-  const passed = responseHeaders(headers, requestId);
-  const lines = [`HTTP/1.1 ${status} ${reason}`];
-  for (let i = 0; i < passed.length; i += 2) lines.push(`${passed[i]}: ${passed[i + 1]}`);
-  if (status === 101) lines.push("Connection: Upgrade", `Upgrade: ${valueOf(headers, "upgrade")}`);
-  else lines.push("Connection: close");
-  return `${lines.join("\r\n")}\r\n\r\n`;
-}
-
-function valueOf(headers: readonly string[], name: string): string {
-  for (let i = 0; i < headers.length; i += 2) {
-    if (headers[i]!.toLowerCase() === name) return headers[i + 1]!;
-  }
-  return "";
 }

@@ -72,6 +72,12 @@ export function inTurn(response: ServerResponse, act: (socket: Socket) => void):
 /** The answer that a connection is at, which Node keeps on the socket. */
 type Answering = Socket & { readonly _httpMessage?: ServerResponse | null };
 
+/** Whether an answer is on its way there. */
+export function isAnswering(socket: Socket): boolean {
+  const current = (socket as Answering)._httpMessage ?? null;
+  return current !== null && !current.destroyed && !current.writableFinished;
+}
+
 /**
  * Ends the connection when the answers to whole requests are out. Where the request that is being
  * answered is itself the one that broke, the place of its answer is free, unless that has begun.

@@ -13,7 +13,7 @@ import { type Ranges, source } from "#kit/cidr.ts";
 import { listenFault } from "#kit/listen-fault.ts";
 import type { HttpLimits } from "./limits.ts";
 import { tlsFront, type TlsOptions } from "./tls-front.ts";
-import { afterOthers, inTurn, isEnding, refuse } from "./refuse.ts";
+import { afterOthers, inTurn, isAnswering, isEnding, refuse } from "./refuse.ts";
 import { SlowBodies } from "./slow-bodies.ts";
 
 /** A request that never became one: the parser or a clock stopped it. */
@@ -68,12 +68,13 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
       keepAliveTimeout: limits.idleSeconds * 1000,
       connectionsCheckingInterval: CLOCK_CHECK_MS,
       requireHostHeader: false, // Checked below, to answer in the door's own form.
-      shouldUpgradeCallback: ({ headers: { upgrade = "" } }) =>
-        options.handleUpgrade !== undefined && upgrade.toLowerCase() === "websocket",
+      shouldUpgradeCallback: (request) =>
+        options.handleUpgrade !== undefined && isWebSocket(request),
     },
     (request, response) => {
       if (isEnding(request.socket)) return;
-      if (draining) response.shouldKeepAlive = false;
+      // Behind an upgrade that was not taken up Node reads no further request.
+      if (draining || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
       if (request.headers.host === undefined && request.httpVersion === "1.1") {
         inTurn(response, (socket) => reject(socket, { status: 400 }, options));
       } else {
@@ -152,7 +153,8 @@ function takeUpgrades(server: Server, { handleUpgrade, ...options }: ListenOptio
   const upgraded = new Set<Duplex>();
   if (handleUpgrade === undefined) return upgraded;
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    if (request.headers.host === undefined) {
+    // One that comes before others are answered would overtake them.
+    if (request.headers.host === undefined || isAnswering(socket)) {
       afterOthers(socket, () => reject(socket, { status: 400 }, options));
       return;
     }
@@ -163,6 +165,13 @@ function takeUpgrades(server: Server, { handleUpgrade, ...options }: ListenOptio
     handleUpgrade(request, socket, head);
   });
   return upgraded;
+}
+
+/** What announces a body is a request like any other: Node hands it over in another form, and nobody sends one. */
+function isWebSocket({ method, headers }: IncomingMessage): boolean {
+  const { upgrade = "", "content-length": length = "0", "transfer-encoding": coding } = headers;
+  const hasBody = length !== "0" || coding !== undefined;
+  return method === "GET" && upgrade.toLowerCase() === "websocket" && !hasBody;
 }
 
 /** Node has answers of its own to what never becomes a request; clients expect the door's. */

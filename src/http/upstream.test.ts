@@ -16,12 +16,15 @@ async function listen(onConnection: (socket: Socket) => void) {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const upstream = new Upstream({
+  const options = {
     target: { host: "127.0.0.1", port },
+    keepsAfterBody: true,
     idleMs: 300,
     connectMs: 2_000,
-  });
+  };
+  const upstream = new Upstream(options);
   return {
+    options,
     upstream,
     sockets,
     async [Symbol.asyncDispose]() {
@@ -112,6 +115,7 @@ suite("an upstream", () => {
 
     const nobody = new Upstream({
       target: { host: "127.0.0.1", port: 1 },
+      keepsAfterBody: true,
       idleMs: 100,
       connectMs: 1_000,
     });
@@ -134,6 +138,49 @@ suite("an upstream", () => {
     if (failed === null) assert.equal(body, "hello");
     else assert.deepEqual([last.exchange.isReused, answered], [true, false]);
     assert.equal((await ask(server.upstream).promise).body, "hello");
+  });
+
+  test("can leave connections that carried a body, for servers that do not read what they do not want", async () => {
+    await using server = await listen((socket) => socket.on("data", () => socket.write(HELLO)));
+    const careful = new Upstream({ ...server.options, keepsAfterBody: false });
+    await ask(careful, "POST", "body").promise;
+    await ask(careful, "POST", "body").promise;
+    assert.equal(server.sockets.size, 2);
+    await ask(careful).promise;
+    await ask(careful).promise;
+    assert.equal(server.sockets.size, 3);
+    const waiting = ask(careful, "GET");
+    careful[Symbol.dispose]();
+    assert.ok((await waiting.promise).failed !== null, "whoever waits is told of the end");
+  });
+
+  test("hears an answer whose server closed before it had read the body", async () => {
+    await using server = await listen((socket) =>
+      socket.once("data", () => {
+        socket.end(HELLO.replace("OK\r\n", "OK\r\nConnection: close\r\n"));
+        socket.destroySoon();
+      }),
+    );
+    for (let i = 0; i < 10; i++) {
+      const heard = Promise.withResolvers<string>();
+      let text = "";
+      const exchange = server.upstream.send(
+        "POST",
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n",
+        {
+          head: () => {},
+          data: (octets) => (text += octets.toString()),
+          end: () => heard.resolve(text),
+          fail: heard.reject,
+        },
+      );
+      for (let n = 0; n < 9; n++) {
+        exchange.write("x");
+        await new Promise(setImmediate);
+      }
+      exchange.finish();
+      assert.equal(await heard.promise, "hello");
+    }
   });
 
   test("gives a request up with its connection", async () => {

@@ -23,6 +23,8 @@ export interface UpstreamOptions {
   /** A connection that waits longer than this is closed; shorter than the server would wait. */
   readonly idleMs: number;
   readonly connectMs: number;
+  /** Whether the server can be sent another request behind a body that it may not have read. */
+  readonly keepsAfterBody: boolean;
   /** Hears of each connection that is gone, whoever ended it. */
   readonly onGone?: () => void;
 }
@@ -65,6 +67,10 @@ export class Upstream implements Disposable {
     return connection;
   }
 
+  get isOpen(): boolean {
+    return !this.#closed;
+  }
+
   /** Whether a request is under way. */
   get isBusy(): boolean {
     return this.#all.size > this.#idle.length;
@@ -74,13 +80,14 @@ export class Upstream implements Disposable {
   [Symbol.dispose](): void {
     this.#closed = true;
     clearInterval(this.#sweeps);
-    for (const connection of this.#all) connection.abort();
+    for (const connection of this.#all) connection.end(new Error("The connection was closed here"));
   }
 
   #connect(): Connection {
-    const { target, connectMs } = this.#options;
+    const { target, connectMs, keepsAfterBody } = this.#options;
     const socket = typeof target === "function" ? target() : connect(target);
     const connection = new Connection(socket, connectMs, {
+      keepsAfterBody,
       free: () => this.#idle.push(connection),
       gone: () => {
         this.#options.onGone?.();
@@ -102,6 +109,7 @@ export class Upstream implements Disposable {
 }
 
 interface Owner {
+  readonly keepsAfterBody: boolean;
   free(): void;
   gone(): void;
 }
@@ -117,6 +125,7 @@ class Connection implements Exchange {
   #answered = false;
   #wasUsed = false;
   #isWhole = false;
+  #hadBody = false;
   #timer: NodeJS.Timeout | null;
 
   constructor(socket: Socket, connectMs: number, owner: Owner) {
@@ -131,6 +140,7 @@ class Connection implements Exchange {
       end: (reusable) => this.#end(reusable),
     });
     socket.setNoDelay(true);
+    outliveBrokenPipe(socket);
     this.#timer = setTimeout(() => {
       socket.destroy(new Error(`No connection within ${connectMs} ms`));
     }, connectMs);
@@ -148,16 +158,19 @@ class Connection implements Exchange {
     this.isReused = this.#wasUsed;
     this.#wasUsed = true;
     this.#isWhole = false;
+    this.#hadBody = false;
     this.#parser.expect(method);
     this.#socket.write(head, "latin1");
   }
 
   write(octets: Buffer | string): boolean {
-    return this.#socket.write(octets as string, "latin1");
+    this.#hadBody = true;
+    return this.#socket.write(octets, "latin1");
   }
 
   writeChunk(octets: Buffer): boolean {
     const socket = this.#socket;
+    this.#hadBody = true;
     socket.cork();
     socket.write(`${octets.length.toString(16)}\r\n`, "latin1");
     socket.write(octets);
@@ -182,6 +195,11 @@ class Connection implements Exchange {
     this.#sink = null;
     if (!this.isGone) this.#leave(); // Now, not when the system has closed it.
     this.#socket.destroy();
+  }
+
+  /** Whoever waits for an answer hears of it. */
+  end(cause: Error): void {
+    this.#lose(cause);
   }
 
   #connected(): void {
@@ -211,7 +229,8 @@ class Connection implements Exchange {
   #end(reusable: boolean): void {
     const sink = this.#sink;
     this.#sink = null;
-    if (reusable && this.#isWhole && sink !== null) {
+    const isClean = this.#isWhole && (this.#owner.keepsAfterBody || !this.#hadBody);
+    if (reusable && isClean && sink !== null) {
       this.freeSince = performance.now();
       this.#socket.resume();
       this.#owner.free();
@@ -240,4 +259,24 @@ class Connection implements Exchange {
     this.isGone = true;
     this.#owner.gone();
   }
+}
+
+type WriteDone = (error?: Error | null) => void;
+
+/**
+ * A server may answer and close before it has read the body. Node would end the socket with the first write that
+ * fails, and the answer that waits in it with that; so such writes count as done, and the end of what can be
+ * read tells how it went. `_write` and `_writev` are what a stream is made of, and may be given anew.
+ */
+function outliveBrokenPipe(socket: Socket): void {
+  const [one, many] = ["_write", "_writev"] as const;
+  const write = socket[one].bind(socket);
+  const writev = socket[many]?.bind(socket);
+  const unlessBroken =
+    (done: WriteDone): WriteDone =>
+    (error) =>
+      done((error as NodeJS.ErrnoException | null)?.code === "EPIPE" ? null : error);
+  socket[one] = (chunk, encoding, done) => write(chunk, encoding, unlessBroken(done));
+  if (writev === undefined) return;
+  socket[many] = (chunks, done) => writev(chunks, unlessBroken(done));
 }

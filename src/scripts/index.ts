@@ -7,6 +7,8 @@
  */
 export type { ScriptLimits } from "./limits.ts";
 export type { ScriptListener } from "./listener.ts";
+export { parseCron } from "./cron.ts";
+export { parseRoutePattern, printRoutePattern, type RoutePattern } from "./route-pattern.ts";
 export {
   type DomainFilter,
   type Route,
@@ -20,5 +22,6 @@ export { scriptMigrations } from "./schema.ts";
 export { Scripts, type ScriptsOptions } from "./scripts.ts";
 export { ScriptFault, type ScriptFaultKind } from "./fault.ts";
 export type * from "./model.ts";
+export { RunFolder } from "./runtime/run-folder.ts";
 export { ScriptRuntime } from "./runtime/runtime.ts";
 export type * from "./runtime/types.ts";

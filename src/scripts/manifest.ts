@@ -17,6 +17,8 @@ export interface Manifest {
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
   readonly bindings: readonly StoredBinding[];
+  /** How long its first start took; versions of old have none. */
+  readonly startMs?: number;
 }
 
 interface StoredModule extends ModuleInfo {
@@ -95,12 +97,12 @@ function refOf(binding: StoredBinding): string {
 
 /** What anyone may see of a version. */
 export function detailOf(manifest: Manifest): Omit<VersionDetail, keyof VersionInfo> {
-  const { main, compatibilityDate, compatibilityFlags } = manifest;
+  const { main, compatibilityDate, compatibilityFlags, startMs = null } = manifest;
   const modules = manifest.modules.map(({ name, type, size }) => ({ name, type, size }));
   const bindings = manifest.bindings.map((binding): BindingInfo => {
     return "ref" in binding ? { type: binding.type, name: binding.name } : binding;
   });
   const code = manifest.modules.map(({ name, type, part }) => [name, type, part]);
   const codeHash = hash("sha256", JSON.stringify([main, code]), "hex");
-  return { main, modules, compatibilityDate, compatibilityFlags, bindings, codeHash };
+  return { main, modules, compatibilityDate, compatibilityFlags, bindings, codeHash, startMs };
 }

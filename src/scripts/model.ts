@@ -97,6 +97,8 @@ export interface VersionDetail extends VersionInfo {
   readonly bindings: readonly BindingInfo[];
   /** The same for the same code: 64 hex digits. */
   readonly codeHash: string;
+  /** How long its first start took; null where nobody knows. */
+  readonly startMs: number | null;
 }
 
 export interface ModuleInfo {
@@ -129,6 +131,8 @@ export interface Upload {
   readonly keepBindings?: ReadonlySet<Binding["type"]>;
   /** Names of bindings that are to be as they are in the latest version. */
   readonly inherit?: readonly string[];
+  /** What stays, stays from the version in place, where that is not the latest. */
+  readonly isOfDeployed?: boolean;
   readonly message?: string | null;
   readonly tag?: string | null;
 }

@@ -77,10 +77,14 @@ export const shownDomainById = statement({
   takes: { accountId: text, id: text },
   gives: shownDomain,
 });
+/** What another account has stays as it is. */
 export const putDomain = statement({
   sql: `INSERT INTO script_domains (${DOMAIN}) VALUES (:id, :zoneId, :hostname, :scriptId, :environment)
         ON CONFLICT (hostname) DO UPDATE SET zone_id = excluded.zone_id,
-        script_id = excluded.script_id, environment = excluded.environment RETURNING id`,
+        script_id = excluded.script_id, environment = excluded.environment
+        WHERE (SELECT account_id FROM scripts WHERE id = script_domains.script_id) =
+              (SELECT account_id FROM scripts WHERE id = excluded.script_id)
+        RETURNING id`,
   takes: domain,
   gives: { id: text },
 });

@@ -9,6 +9,7 @@ import {
   onBothEngines,
   openRoutes,
   openScripts,
+  INNER_ZONE,
   OTHER_ACCOUNT,
   OTHER_ZONE,
   SECOND_ZONE,
@@ -137,6 +138,34 @@ onBothEngines("routes", (db) => {
   });
 
   suite("a custom domain", () => {
+    test("is not another account's to take, and keeps leading where it did", async () => {
+      const { routes, scripts, script, at } = await start("owned");
+      const hostname = "a.within.example.com";
+      await scripts.upload(OTHER_ACCOUNT, "thief", upload(""), by);
+      const mine = await routes.putDomain(ACCOUNT, { hostname, zoneId: ZONE, service: "owned" });
+      const theirs = { hostname, zoneId: INNER_ZONE, service: "thief" };
+      const taken = is("exists", /"a\.within\.example\.com" is a script's of another account/);
+      await assert.rejects(routes.putDomain(OTHER_ACCOUNT, theirs), taken);
+      assert.deepEqual(await routes.domain(ACCOUNT, mine.id), mine);
+      assert.deepEqual(at(hostname), { scriptId: script.id });
+      assert.equal(routes.match(INNER_ZONE, hostname, "/", "https"), null);
+      await routes.removeDomain(ACCOUNT, mine.id);
+      await routes.putDomain(OTHER_ACCOUNT, theirs);
+    });
+
+    test("of a script that goes meanwhile is not made", async () => {
+      const { routes, scripts, script } = await start("going");
+      const get = scripts.get.bind(scripts);
+      scripts.get = async () => {
+        await scripts.remove(ACCOUNT, "going", true).catch(() => {});
+        return script;
+      };
+      const input = { hostname: "going.example.com", zoneId: ZONE, service: "going" };
+      await assert.rejects(routes.putDomain(ACCOUNT, input), is("not-found", /gone meanwhile/));
+      scripts.get = get;
+      assert.deepEqual(await routes.domains(ACCOUNT, { hostname: input.hostname }), []);
+    });
+
     test("is a script's whole hostname, over which routes go first", async () => {
       const { routes, scripts, script, at } = await start("domain");
       const { id: scriptId } = script;

@@ -181,14 +181,29 @@ export class Routes {
       }
       if (zone.accountId !== accountId) throw invalid("zone_id: the zone is another account's");
       const scriptId = await this.#scriptId(accountId, service, "service");
-      const { db, scripts } = this.#options;
       const row = { id: randomId(), zoneId, hostname, scriptId, environment };
-      const steps = scripts.feed.steps("domains", zoneId);
-      const [{ rows: put }] = await db.write(rows.putDomain(row), ...steps);
-      scripts.feed.signal();
+      const id = await this.#writeDomain(row);
       this.#live.setDomain(row);
-      return { id: put[0]!.id, accountId, zoneId, hostname, service, environment };
+      return { id, accountId, zoneId, hostname, service, environment };
     });
+  }
+
+  /** Returns the id that the domain has. */
+  async #writeDomain(row: Parameters<typeof rows.putDomain>[0]): Promise<string> {
+    const { db, scripts } = this.#options;
+    const steps = scripts.feed.steps("domains", row.zoneId);
+    try {
+      const [{ rows: put }] = await db.write(mustChangeOne(rows.putDomain(row)), ...steps);
+      scripts.feed.signal();
+      return put[0]!.id;
+    } catch (error) {
+      if (isDatabaseFault(error, "guard")) {
+        const hostname = quoted(row.hostname);
+        throw new ScriptFault("exists", `hostname: ${hostname} is a script's of another account`);
+      }
+      if (!isDatabaseFault(error, "reference")) throw error;
+      throw new ScriptFault("not-found", "The zone or the script has gone meanwhile");
+    }
   }
 
   removeDomain(accountId: string, id: string): Promise<void> {

@@ -17,6 +17,7 @@ import {
 } from "./scripts.contract.ts";
 
 const MINUTE = 60_000;
+const done = Promise.resolve();
 
 /** A node whose clock is set by hand, in minutes after noon. */
 async function start(db: Database, run: (cron: string) => Promise<void> = async () => {}) {
@@ -113,6 +114,46 @@ onBothEngines("schedules", (db, open, engine) => {
     tick(2);
     await until(() => ran.length === 3 && lines.join("").includes("out of order"));
     await scripts.remove(ACCOUNT, "fails", false);
+  });
+
+  test("runs that hang hold up no other script's, and nobody waits for them at the end", async () => {
+    const hung = Promise.withResolvers<void>();
+    const node = await start(db(), (cron) => (cron.startsWith("*/1") ? hung.promise : done));
+    const { scripts, schedules, ran, lines, tick } = node;
+    await scripts.upload(ACCOUNT, "hangs", upload(""), by);
+    await scripts.upload(ACCOUNT, "works", upload(""), by);
+    const crons = Array.from({ length: 20 }, (_, i) => `*/1 0-23${",0".repeat(i)} * * *`);
+    await schedules.set(ACCOUNT, "hangs", crons);
+    await schedules.set(ACCOUNT, "works", ["* * * * *"]);
+    tick(1);
+    await until(() => ran.includes("* * * * * at 1") && ran.length === 11);
+    await until(() => lines.join("").includes("a scheduled run was left out"));
+    await node[Symbol.asyncDispose]();
+    hung.resolve();
+    for (const name of ["hangs", "works"]) await scripts.remove(ACCOUNT, name, false);
+  });
+
+  test("a cron does not run beside itself, and what is too late by then is left out", async () => {
+    const first = Promise.withResolvers<void>();
+    const runs = [first.promise];
+    await using node = await start(db(), () => runs.shift() ?? done);
+    const { scripts, schedules, ran, lines, tick } = node;
+    await scripts.upload(ACCOUNT, "slow", upload(""), by);
+    await schedules.set(ACCOUNT, "slow", ["* * * * *"]);
+    tick(1);
+    await until(() => ran.length === 1);
+    tick(2);
+    tick(8);
+    await scripts.list(ACCOUNT); // A write that was begun would be done by then.
+    assert.deepEqual(ran, ["* * * * * at 1"]);
+    first.resolve();
+    await until(() => ran.at(-1) === "* * * * * at 8");
+    assert.deepEqual(
+      ran.map((one) => one.split(" ").at(-1)),
+      ["1", "4", "5", "6", "7", "8"],
+    );
+    await until(() => lines.join("").includes("a scheduled run was left out"));
+    await scripts.remove(ACCOUNT, "slow", false);
   });
 
   test("a script that is removed runs no more, and has nothing left when it comes again", async () => {

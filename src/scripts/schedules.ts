@@ -1,11 +1,11 @@
 /** Cron triggers: when a script is to run by itself. Each time is taken by one node. */
 import { type Database, integer, isDatabaseFault, statement, text, time } from "#db";
-import { atMost } from "#kit/at-once.ts";
 import type { Log } from "#kit/log.ts";
 import { type CronTimes, parseCron } from "./cron.ts";
 import { ScriptFault } from "./fault.ts";
 import type { Scripts } from "./scripts.ts";
 import { Turns } from "./turns.ts";
+import { Turnstile } from "./turnstile.ts";
 
 export interface Schedule {
   readonly cron: string;
@@ -17,6 +17,7 @@ export interface SchedulesOptions {
   readonly db: Database;
   readonly scripts: Scripts;
   readonly now: () => number;
+  /** Gives up what takes too long. */
   readonly run: (
     scriptId: string,
     event: { readonly cron: string; readonly scheduledTime: number },
@@ -65,8 +66,11 @@ const LATEST_MS = 5 * MINUTE_MS;
 const MINUTES_KEPT = 60;
 /** The original gives an account 250 of those who pay; a script needs few. */
 const MAX_CRONS = 100;
-/** Each may start a process. */
+/** Each may start a process; one that takes long has its process by then. */
 const RUNS_AT_ONCE = 16;
+const RUN_HOLD_MS = 10_000;
+/** Runs of one script at a time: more are left out. A run that hangs holds its own script up, and no other. */
+const RUNS_OF_SCRIPT = 10;
 
 /** A time that a script waits for. */
 interface Waiting {
@@ -85,6 +89,11 @@ export class Schedules implements AsyncDisposable {
   #seenTo: number;
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
+  readonly #line = new Turnstile(RUNS_AT_ONCE, RUN_HOLD_MS);
+  /** A cron does not run beside itself. */
+  readonly #runTurns = new Turns();
+  /** How many of each script run. */
+  readonly #running = new Map<string, number>();
   /** Writes under way. */
   readonly #taking = new Set<Promise<unknown>>();
 
@@ -160,7 +169,10 @@ export class Schedules implements AsyncDisposable {
         waiting.due = waiting.times.next(Math.max(waiting.due, earliest));
       }
     }
-    void atMost(RUNS_AT_ONCE, due, ({ waiting, at }) => this.#run(waiting, at));
+    for (const { waiting, at } of due) {
+      const { scriptId, cron } = waiting;
+      void this.#runTurns.take(`${scriptId} ${cron}`, () => this.#run(waiting, at));
+    }
   }
 
   /** Stops. What runs is the runtime's to end. */
@@ -171,12 +183,23 @@ export class Schedules implements AsyncDisposable {
   }
 
   async #run({ scriptId, cron }: Waiting, scheduledTime: number): Promise<void> {
-    const { run, log } = this.#options;
+    const { run, now, log } = this.#options;
+    const running = this.#running.get(scriptId) ?? 0;
+    if (running >= RUNS_OF_SCRIPT || now() - scheduledTime > LATEST_MS) {
+      log.warn("a scheduled run was left out", { script: scriptId, cron, running });
+      return;
+    }
+    this.#running.set(scriptId, running + 1);
     try {
+      using _place = await this.#line.enter();
       if (!(await this.#take(scriptId, cron, scheduledTime))) return;
       await run(scriptId, { cron, scheduledTime });
     } catch (cause) {
       log.warn("a scheduled run failed", { script: scriptId, cron, cause });
+    } finally {
+      const left = this.#running.get(scriptId)! - 1;
+      if (left > 0) this.#running.set(scriptId, left);
+      else this.#running.delete(scriptId);
     }
   }
 

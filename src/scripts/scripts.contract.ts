@@ -15,13 +15,19 @@ import { Scripts, type ScriptsOptions } from "./scripts.ts";
 
 export const ACCOUNT = "a".repeat(32);
 export const OTHER_ACCOUNT = "b".repeat(32);
-/** Zones, by id, with their names; the last is the other account's. */
+/** Zones, by id, with their names; the last two are the other account's. */
 const ZONES: Readonly<Record<string, string>> = {
   ["1".repeat(32)]: "example.com",
   ["2".repeat(32)]: "example.org",
   ["3".repeat(32)]: "other.example",
+  ["4".repeat(32)]: "within.example.com",
 };
-export const [ZONE, SECOND_ZONE, OTHER_ZONE] = Object.keys(ZONES) as [string, string, string];
+export const [ZONE, SECOND_ZONE, OTHER_ZONE, INNER_ZONE] = Object.keys(ZONES) as [
+  string,
+  string,
+  string,
+  string,
+];
 export const by = { author: "someone@example.com", trigger: "upload" };
 export const NOW = Date.UTC(2026, 10, 15, 12);
 const SEAL_KEY = new Uint8Array(32).fill(7);
@@ -77,6 +83,8 @@ export interface TestScripts {
 /** Code that does not start. */
 const BROKEN = Buffer.from("broken");
 
+/** What every version takes to start. */
+export const START_MS = 7;
 /** The one bucket there is. */
 export const BUCKET = "bucket-1";
 
@@ -94,6 +102,7 @@ export async function openScripts(
       checked.push(script);
       const isBroken = script.modules.some(({ content }) => BROKEN.equals(content));
       if (isBroken) throw new ScriptFault("does-not-start", "Uncaught SyntaxError");
+      return START_MS;
     },
     bucketExists: async (accountId, name) => accountId === ACCOUNT && name === BUCKET,
     ...options,
@@ -112,7 +121,8 @@ export function openRoutes(db: Database, scripts: Scripts): Promise<Routes> {
     zone: async (zoneId) => {
       const name = ZONES[zoneId];
       assert.ok(name !== undefined, "no such zone");
-      return { name, accountId: zoneId === OTHER_ZONE ? OTHER_ACCOUNT : ACCOUNT };
+      const isOthers = zoneId === OTHER_ZONE || zoneId === INNER_ZONE;
+      return { name, accountId: isOthers ? OTHER_ACCOUNT : ACCOUNT };
     },
   });
 }

@@ -131,6 +131,7 @@ onBothEngines("scripts", (db) => {
         modules,
       );
       const shown = await scripts.version(ACCOUNT, "kinds", version.id);
+      assert.equal(shown.startMs, START_MS);
       assert.ok(!JSON.stringify(shown).includes("s3cret"));
       assert.deepEqual(shown.bindings[2], { type: "secret", name: "SECRET" });
       assert.equal(shown.modules[0]?.size, 3);

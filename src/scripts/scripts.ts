@@ -37,8 +37,11 @@ export interface ScriptsOptions {
   readonly now: () => number;
   readonly sealKey: Uint8Array;
   readonly limits?: Partial<ScriptLimits>;
-  /** Starts the version once; throws `ScriptFault("does-not-start")` with the compiler's message. */
-  readonly check: (script: RunnableScript) => Promise<void>;
+  /**
+   * Starts the version once and returns how many ms that took; throws `ScriptFault("does-not-start")` with the
+   * compiler's message.
+   */
+  readonly check: (script: RunnableScript) => Promise<number>;
   readonly bucketExists: (accountId: string, name: string) => Promise<boolean>;
 }
 

@@ -37,7 +37,7 @@ export interface VersionChangesOptions {
   readonly now: () => number;
   readonly store: VersionStore;
   readonly scriptBytes: number;
-  readonly check: (script: RunnableScript) => Promise<void>;
+  readonly check: (script: RunnableScript) => Promise<number>;
   readonly bucketExists: (accountId: string, name: string) => Promise<boolean>;
 }
 
@@ -74,8 +74,11 @@ export class VersionChanges {
   }
 
   async upload(script: rows.ScriptRow, upload: Upload, wish: Wish): Promise<Change<MadeVersion>> {
-    const latest = await this.#options.db.first(rows.latestVersion({ scriptId: script.id }));
-    const earlier = latest?.manifest.bindings ?? [];
+    const base =
+      upload.isOfDeployed === true
+        ? await this.#deployed(script)
+        : await this.#options.db.first(rows.latestVersion({ scriptId: script.id }));
+    const earlier = base?.manifest.bindings ?? [];
     const packed = pack(upload.content, keptBindings(upload.content.bindings, upload, earlier));
     await this.#checkReferences(script, packed.manifest);
     const { message = null, tag = null } = upload;
@@ -131,17 +134,18 @@ export class VersionChanges {
 
   async #add(
     script: rows.ScriptRow,
-    packed: Packed,
+    given: Packed,
     { by, isDeployed, message = null, tag = null }: Wish,
   ): Promise<Change<MadeVersion>> {
     const { now, store, check } = this.#options;
-    checkBindingNames(packed.manifest.bindings);
+    checkBindingNames(given.manifest.bindings);
     const createdAt = now();
     const number = script.lastNumber + 1;
     const version: VersionInfo = { id: randomUUID(), number, createdAt, ...by, message, tag };
-    const runnable = await store.open(script, version, packed);
+    const runnable = await store.open(script, version, given);
     checkSize(runnable, this.#rules()); // Now with what was kept.
-    await check(runnable);
+    const startMs = await check(runnable);
+    const packed = { ...given, manifest: { ...given.manifest, startMs } };
     const versionId = isDeployed ? version.id : script.versionId;
     const deploying = isDeployed ? this.#deployment(script, version.id, by, message).steps : [];
     return {

@@ -1,4 +1,5 @@
 /** A runtime for tests: scripts from memory, limits small, and requests to its places. */
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import {
   type RunnableScript,
   type RuntimeLimits,
   type RuntimeOptions,
+  RunFolder,
   type ScriptModule,
   type ScriptPlace,
   ScriptRuntime,
@@ -66,6 +68,7 @@ export class TestRuntime implements AsyncDisposable {
   /** What was logged. */
   readonly lines: Record<string, unknown>[];
   readonly #scripts: Map<string, RunnableScript>;
+  readonly #runFolder: RunFolder;
 
   private constructor(given: {
     runtime: ScriptRuntime;
@@ -74,6 +77,7 @@ export class TestRuntime implements AsyncDisposable {
     log: Log;
     lines: Record<string, unknown>[];
     scripts: Map<string, RunnableScript>;
+    runFolder: RunFolder;
   }) {
     this.runtime = given.runtime;
     this.folder = given.folder;
@@ -81,6 +85,7 @@ export class TestRuntime implements AsyncDisposable {
     this.log = given.log;
     this.lines = given.lines;
     this.#scripts = given.scripts;
+    this.#runFolder = given.runFolder;
   }
 
   static async open(
@@ -99,8 +104,9 @@ export class TestRuntime implements AsyncDisposable {
     });
     const scripts = new Map<string, RunnableScript>();
     const metrics = new Metrics();
+    const runFolder = await RunFolder.open(join(folder, "run"));
     const runtime = await ScriptRuntime.open({
-      runDir: join(folder, "run"),
+      folder: runFolder,
       storeSocket: join(folder, "store"),
       bindingModule: "export default () => null;",
       load: async (id) => [...scripts.values()].find((script) => script.id === id) ?? null,
@@ -120,7 +126,7 @@ export class TestRuntime implements AsyncDisposable {
         ...limits,
       },
     });
-    return new TestRuntime({ runtime, folder, metrics, log, lines, scripts });
+    return new TestRuntime({ runtime, folder, metrics, log, lines, scripts, runFolder });
   }
 
   /** As an upload does: checked, kept, told. */
@@ -132,7 +138,7 @@ export class TestRuntime implements AsyncDisposable {
   /** Kept and told, without a check. */
   put(script: RunnableScript): void {
     this.#scripts.set(script.name, script);
-    this.runtime.changed(script.id);
+    this.runtime.changed(script);
   }
 
   remove(name: string): void {
@@ -152,8 +158,27 @@ export class TestRuntime implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.runtime[Symbol.asyncDispose]();
+    await this.#runFolder[Symbol.asyncDispose]();
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** Ids of the processes that run configurations of its folder. */
+export function processesOf({ folder }: TestRuntime): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter(Number.isInteger)
+    .filter((pid) => {
+      try {
+        return readCommand(pid).includes(`${folder}/`);
+      } catch {
+        return false;
+      }
+    });
+}
+
+export function readCommand(pid: number): string {
+  return readFileSync(`/proc/${pid}/cmdline`, "utf8");
 }
 
 export function ask(

@@ -20,10 +20,18 @@ export interface Wrangler {
   start(args: readonly string[]): ChildProcess;
 }
 
+/** What the environment tells it of who asks. */
+export type WranglerCredentials = Readonly<Record<`CLOUDFLARE_${string}`, string>>;
+
+export const keyCredentials = {
+  CLOUDFLARE_EMAIL: EMAIL,
+  CLOUDFLARE_API_KEY: KEY,
+} satisfies WranglerCredentials;
+
 /** `home` keeps what wrangler remembers, `project` is where it looks for its file. */
 export function wranglerFor(
   server: TestServer,
-  account: string,
+  credentials: WranglerCredentials,
   { home, project }: { readonly home: string; readonly project: string },
 ): Wrangler {
   const env = {
@@ -31,9 +39,7 @@ export function wranglerFor(
     HOME: home,
     XDG_CONFIG_HOME: home,
     CLOUDFLARE_API_BASE_URL: server.base,
-    CLOUDFLARE_EMAIL: EMAIL,
-    CLOUDFLARE_API_KEY: KEY,
-    CLOUDFLARE_ACCOUNT_ID: account,
+    ...credentials,
     WRANGLER_SEND_METRICS: "false",
     WRANGLER_HIDE_BANNER: "true",
     CI: "1", // It asks nothing.

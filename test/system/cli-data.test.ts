@@ -1,12 +1,12 @@
 /** The commands for buckets and objects, and what all commands share: the real program against a real server. */
 import assert from "node:assert/strict";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { connectStore } from "selvedge/store";
 import { atMost } from "../../src/kit/at-once.ts";
 import { Cli, ended } from "../support/cli.ts";
-import { KEY, startServer, type TestServer } from "../support/server.ts";
+import { EMAIL, KEY, startServer, type TestServer } from "../support/server.ts";
 import { call } from "./api.ts";
 import { accountKey, firstIds, policy } from "./policies.ts";
 
@@ -68,6 +68,8 @@ suite("selvedge bucket", () => {
     const [, notEmpty] = await said("delete", "first", "--yes");
     assert.match(notEmpty as string, /is not empty\. Empty it with "selvedge object delete first/);
     await cli.must(["object", "delete", "first/k"]);
+    const [badName] = await said("create", "Bad_Name");
+    assert.equal(badName, 2);
   });
 });
 
@@ -168,12 +170,38 @@ suite("selvedge object", () => {
     assert.equal(await cli.must(rest), "Deleted 1 object.\n");
   });
 
-  test("a name that would lead elsewhere is not written", async () => {
+  test("a name that would lead elsewhere is not written; the others are", async () => {
     await cli.must(["object", "put", "things/up/../../../evil", "-"], "x");
+    await cli.must(["object", "put", "things/up/good", "-"], "x");
     const { code, stderr } = await cli.run(["object", "get", "things/up/", "safe", "-r"]);
     assert.equal(code, 1);
-    assert.match(stderr, /"up\/\.\.\/\.\.\/\.\.\/evil" is no path of a file/);
+    assert.match(stderr, /warning: The key "up\/\.\.\/\.\.\/\.\.\/evil" is no path of a file/);
+    assert.match(stderr, /^selvedge: 1 of 2 objects were not fetched\.$/m);
+    assert.deepEqual(await readdir(file("safe")), ["good"]);
     await cli.must(["object", "delete", "things", "--prefix", "up/", "--yes"]);
+  });
+
+  test("what of a folder cannot be stored is told, and the rest is stored", async () => {
+    await mkdir(file("odd"));
+    await writeFile(file("odd/plain"), "x");
+    await symlink("nowhere", file("odd/lost"));
+    const put = await cli.run(["object", "put", "things/odd/", "odd", "-r"]);
+    assert.deepEqual([put.code, put.stdout], [1, "Stored things/odd/plain (1 B).\n"]);
+    assert.match(
+      put.stderr,
+      /^warning: .*\/odd\/lost is left out: it is a link that leads nowhere\.$/m,
+    );
+    assert.match(put.stderr, /^selvedge: 1 of 2 files were not stored\.$/m);
+    await cli.must(["object", "rm", "things/odd/plain", "-y"]);
+  });
+
+  test("a key that is not there, or cannot be, is told", async () => {
+    const gone = await cli.run(["object", "delete", "things/none", "--json"]);
+    assert.deepEqual([gone.code, gone.stdout], [0, '{"deleted":0}\n']);
+    assert.deepEqual(JSON.parse(gone.stderr), { warning: "There is no object none in things." });
+    const long = await cli.run(["object", "put", `things/${"k".repeat(1_025)}`, "-"], "x");
+    assert.equal(long.code, 2);
+    assert.match(long.stderr, /A key has 1 to 1024 bytes of UTF-8\.\n$/);
   });
 
   test("a reader that leaves ends it quietly", async () => {
@@ -198,6 +226,30 @@ suite("who asks, and whom", () => {
       assert.deepEqual([code, stdout], [1, ""]);
       assert.match(stderr, /^selvedge: Cannot reach http:\/\/127\.0\.0\.1:9: .*SELVEDGE_API\.\n$/);
     }
+  });
+
+  test("whoami tells the server, the user and the accounts", async () => {
+    const { account } = await firstIds(server);
+    const shown = await cli.json<Record<string, unknown>>(["whoami"]);
+    assert.equal(shown["server"], server.origin);
+    assert.equal(shown["credentials"], "key");
+    assert.equal((shown["user"] as { email: string }).email, EMAIL);
+    assert.deepEqual(shown["accounts"], [{ id: account, name: "Selvedge" }]);
+    assert.match(await cli.must(["whoami"]), new RegExp(`\nAs +${EMAIL} \\(by key\\)\n`));
+  });
+
+  test("a command line that cannot be read is told as JSON where that was asked for", async () => {
+    const { code, stderr } = await cli.run(["zone", "lisst", "--json"]);
+    assert.equal(code, 2);
+    const message = "unknown command 'lisst'. Did you mean list?";
+    assert.deepEqual(JSON.parse(stderr), { error: { kind: "usage", message } });
+  });
+
+  test("an e-mail address without its key is told", async () => {
+    const half = cli.with({ SELVEDGE_KEY: "" });
+    const { code, stderr } = await half.run(["zone", "list"]);
+    assert.equal(code, 4);
+    assert.match(stderr, /^selvedge: SELVEDGE_EMAIL is set, but SELVEDGE_KEY is not\./);
   });
 
   test("credentials come from a folder, a key or a token; wrong ones end with 4", async () => {

@@ -105,6 +105,14 @@ suite("selvedge zone and record", () => {
       several.stderr,
       /several records\. Name one by its id:\n {2}[0-9a-f]{32} {2}www\./,
     );
+    await record("add", "example.com", "www", "TXT", "v=1");
+    const mixed = await cli.run(["record", "delete", "example.com", "www"]);
+    assert.match(mixed.stderr, /several records\. Name one by its id, or give its TYPE:\n/);
+    await cli.must(["record", "delete", "example.com", "www", "TXT", "-y"]);
+    const mail = ["record", "add", "example.com", "@", "MX", "mail.example.com"];
+    const { code, stderr: said } = await cli.run(mail);
+    assert.equal(code, 2);
+    assert.match(said, /priority is a required field \(9101\)\. Give it with --priority\.\n$/);
     const missing = await cli.run(["record", "edit", "example.com", "wwx", "--ttl", "60"]);
     assert.equal(missing.code, 3);
     assert.match(
@@ -168,7 +176,7 @@ suite("selvedge zone and record", () => {
     const told = await record("history", "example.net", "--limit", "1");
     assert.match(
       told,
-      /^\d+ {2}\d{4}-.* {2}user:[0-9a-f]{32}\n {2}- www\.example\.net 300 A 192\.0\.2\.1\n$/,
+      /^\d+ {2}\d{4}-.* {2}admin@selvedge\.local\n {2}- www\.example\.net 300 A 192\.0\.2\.1\n$/,
     );
     const serial = String(history[0]!.serial);
     const asked = await cli.run(["record", "revert", "example.net", serial]);

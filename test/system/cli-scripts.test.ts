@@ -1,6 +1,6 @@
 /** The commands for scripts: the real program, on this machine and against a real server. */
 import assert from "node:assert/strict";
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
@@ -13,12 +13,10 @@ import { startServer, type TestServer } from "../support/server.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A project as a user has it: made by `init`, with the package installed. */
+/** A project as a user has it: made by `init`, with nothing installed. */
 async function makeProject(origin: string, name: string): Promise<Cli> {
   const cli = await Cli.for(origin);
   await cli.must(["init", "--name", name]);
-  await mkdir(join(cli.folder, "node_modules"));
-  await symlink(ROOT, join(cli.folder, "node_modules/selvedge"), "dir");
   return cli;
 }
 
@@ -55,11 +53,18 @@ suite("a project on this machine", () => {
   });
   after(() => cli[Symbol.asyncDispose]());
 
-  test("init makes what type-checks, and does not write over it", async () => {
-    await mustRun(join(ROOT, "node_modules/.bin/tsc"), ["--project", "."], {
+  const checkTypes = () =>
+    mustRun(join(ROOT, "node_modules/.bin/tsc"), ["--project", "."], {
       cwd: cli.folder,
       env: { PATH: process.env["PATH"]! },
     });
+
+  test("init makes what type-checks, and does not write over it", async () => {
+    await checkTypes();
+    const { devDependencies } = JSON.parse(
+      await readFile(join(cli.folder, "package.json"), "utf8"),
+    ) as { devDependencies: object };
+    assert.deepEqual(Object.keys(devDependencies), ["typescript"]);
     const before = await readFile(join(cli.folder, "selvedge.toml"), "utf8");
     assert.match(before, /^name = "shop"\n/);
     const { code, stderr } = await cli.run(["init", ".", "--name", "other"]);
@@ -72,7 +77,9 @@ suite("a project on this machine", () => {
   });
 
   test("types writes what the project binds, and tsc holds the script to it", async () => {
+    await rm(join(cli.folder, "selvedge-env.d.ts"));
     assert.equal(await cli.must(["types"]), "Wrote selvedge-env.d.ts.\n");
+    await checkTypes();
     const written = await readFile(join(cli.folder, "selvedge-env.d.ts"), "utf8");
     assert.match(written, /GREETING: string;\n {2}API_KEY: string;\n {2}BUCKET: StoreBucket;/);
     assert.equal(written.includes("secret"), false);
@@ -80,11 +87,10 @@ suite("a project on this machine", () => {
       join(cli.folder, "src/wrong.ts"),
       "export const f = (env: Env) => env.BUKET;\n",
     );
-    const checked = mustRun(join(ROOT, "node_modules/.bin/tsc"), ["--project", "."], {
-      cwd: cli.folder,
-      env: { PATH: process.env["PATH"]! },
-    });
-    await assert.rejects(checked, /src\/wrong\.ts.+Property 'BUKET' does not exist on type 'Env'/);
+    await assert.rejects(
+      checkTypes(),
+      /src\/wrong\.ts.+Property 'BUKET' does not exist on type 'Env'/,
+    );
     await writeFile(join(cli.folder, "src/wrong.ts"), "");
   });
 
@@ -99,11 +105,25 @@ suite("a project on this machine", () => {
       stderr,
       /^selvedge: bad\.toml:3: store_buckets\[0\]\.binding: must be a JavaScript/,
     );
+    const missing = await cli.run(["types", "--config", "none.toml"]);
+    assert.equal(missing.code, 3);
+    assert.match(
+      missing.stderr,
+      /^selvedge: Cannot read the project file .*: there is no such file/,
+    );
   });
 
   test("dev runs it, reloads it, shows what fails, and ends at Ctrl-C", async () => {
     await using dev = new CliEvents(cli.start(["dev", "--port", "0", "--json"]));
     const url = (await dev.nextOf("ready"))["url"] as string;
+    const second = await cli.run(["dev", "--port", "0"]);
+    assert.deepEqual(
+      [second.code, second.stderr],
+      [
+        1,
+        'selvedge: Another "selvedge dev" runs in this project. Use that one, or end it first.\n',
+      ],
+    );
     const put = await fetch(`${url}/a/b.txt`, {
       method: "PUT",
       body: "text",
@@ -238,29 +258,35 @@ suite("a project on a server", () => {
   const ask = (path = "/", at = host, init: Parameters<typeof askEdge>[3] = {}) =>
     askEdge(server.ready["edge"]!, at, path, init);
 
-  test("deploy names the bucket that is missing, and how it is made", async () => {
-    const { code, stderr } = await cli.run(["deploy"]);
-    assert.equal(code, 3);
-    assert.match(
-      stderr,
-      /There is no bucket files-objects[^\n]+\n {2}selvedge bucket create files-objects\n$/,
-    );
-    await cli.must(["bucket", "create", "files-objects"]);
+  test("deploy names the bucket that is missing, and how it is made; --yes makes it", async () => {
+    for (const args of [[], ["--dry-run", "--yes"]]) {
+      const { code, stderr } = await cli.run(["deploy", ...args]);
+      assert.equal(code, 3);
+      assert.match(
+        stderr,
+        /There is no bucket files-objects[^\n]+\n {2}selvedge bucket create files-objects\n$/,
+      );
+    }
+    const { urls } = await deploy("--yes");
+    host = new URL(urls[0]!).host;
+    assert.equal((await cli.run(["bucket", "info", "files-objects"])).code, 0);
+    await cli.must(["delete", "--yes"]);
   });
 
   test("a dry run shows what would come, and nothing does", async () => {
     const { changes } = await deploy("--dry-run");
     assert.deepEqual(
       changes.map(({ what }) => what),
-      ["size", "compatibility_date", "binding GREETING", "binding BUCKET", "subdomain"],
+      ["size", "compatibility_date", "binding GREETING", "binding BUCKET", `url http://${host}`],
     );
     assert.equal((await cli.run(["versions", "list"])).code, 3);
   });
 
   test("deploy ships it: an object put through the script is read back by both ways", async () => {
     const { urls, version_id } = await deploy("--message", "first");
-    assert.match(version_id, /^[0-9a-f]{8}-[0-9a-f]{4}-/);
-    host = new URL(urls[0]!).host;
+    const [listed] = await cli.json<{ id: string }[]>(["versions", "list"]);
+    assert.equal(listed!.id, version_id);
+    assert.deepEqual(urls, [`http://${host}`]);
     assert.equal((await ask("/k.txt", host, { method: "PUT", body: "value" })).status, 201);
     assert.equal((await ask("/k.txt")).text, "value");
     assert.equal(await cli.must(["object", "get", "files-objects/k.txt", "-"]), "value");
@@ -349,14 +375,126 @@ suite("a project on a server", () => {
     await edit(cli, "selvedge.toml", (text) => text + live);
     const { changes, urls } = await deploy("--env", "live");
     assert.deepEqual(
-      changes.map(({ what }) => what).filter((what) => /route|cron|subdomain/.test(what)),
-      ["route www.example.com/live/*", "cron 0 3 * * *", "subdomain"],
+      changes.map(({ what }) => what).filter((what) => /route|domain|cron|url/.test(what)),
+      ["route www.example.com/live/*", "domain app.example.com", "cron 0 3 * * *"],
     );
-    assert.deepEqual(urls, ["http://www.example.com/live/*", "http://app.example.com"]);
+    const { port } = new URL(server.ready["edge"]!);
+    const opened = [`http://www.example.com:${port}/live/`, `http://app.example.com:${port}`];
+    assert.deepEqual(urls, opened);
+    const all = await cli.json<{ name: string; urls: string[] }[]>(["list"]);
+    assert.deepEqual(
+      all.map(({ name, urls }) => [name, urls.toSorted()]),
+      [
+        ["files", [`http://${host}`]],
+        ["files-live", opened.toSorted()],
+      ],
+    );
     assert.equal((await ask("/any", "app.example.com")).text, "ok");
     assert.equal((await ask("/live/x", "www.example.com")).text, "ok");
-    assert.equal((await ask("/other", "www.example.com")).status, 404);
+    assert.notEqual((await ask("/other", "www.example.com")).text, "ok", "no route leads there");
     assert.deepEqual((await deploy("--env", "live")).changes, []);
+  });
+
+  /** Deploys as another script, with these settings and nothing else. */
+  const deployWith = async (settings: string, ...args: string[]) => {
+    const head = 'main = "src/index.ts"\ncompatibility_date = "2026-11-01"\n';
+    await writeFile(join(cli.folder, "other.toml"), `name = "other"\n${head}${settings}\n`);
+    return cli.run(["deploy", "--config", "other.toml", ...args]);
+  };
+  const isDeployed = async () => (await cli.run(["versions", "list", "other"])).code === 0;
+
+  test("what routes and crons cannot be is told before anything is uploaded", async () => {
+    const cases: [settings: string, code: number, said: RegExp][] = [
+      [
+        'routes = ["a.nozone.org/*"]',
+        3,
+        /There is no zone for a\.nozone\.org\/\*\. Nothing was deployed\. Make it with:\n {2}selvedge zone create nozone\.org\n$/,
+      ],
+      [
+        'routes = ["WWW.example.com/live/*"]',
+        1,
+        /The route www\.example\.com\/live\/\* leads to the script files-live already\. Nothing was deployed/,
+      ],
+      ['routes = ["www.example.com/a?b"]', 2, /other\.toml: routes: pattern: .* has a query/],
+      ['triggers = { crons = ["61 * * * *"] }', 2, /other\.toml: triggers\.crons: cron: "61/],
+    ];
+    for (const [settings, code, said] of cases) {
+      for (const args of [[], ["--dry-run"]]) {
+        const ran = await deployWith(settings, ...args);
+        assert.match(ran.stderr, said);
+        assert.equal(ran.code, code, settings);
+      }
+    }
+    assert.equal(await isDeployed(), false);
+  });
+
+  test("a route on a name that is not proxied is deployed with a warning", async () => {
+    const routes = 'routes = ["new.example.com/*", "*.example.com/x/*", "www.example.com/y"]';
+    const { stderr } = await deployWith(routes, "--dry-run");
+    assert.equal(
+      stderr.match(/^warning: .*$/gm)?.join("\n"),
+      "warning: new.example.com has no proxied record, so that no request comes to its route. Make one with: selvedge record add example.com new AAAA 100:: --proxied",
+    );
+  });
+
+  test("a custom domain replaces nothing without a word", async () => {
+    await cli.must(["record", "add", "example.com", "cd", "A", "192.0.2.7"]);
+    const domain = 'routes = [{ pattern = "cd.example.com", custom_domain = true }]';
+    const dry = await deployWith(domain, "--dry-run");
+    assert.match(
+      dry.stderr,
+      /^ {2}\+ domain cd\.example\.com\n {2}- record cd\.example\.com auto A 192\.0\.2\.7$/m,
+    );
+    const refused = await deployWith(domain);
+    assert.equal(refused.code, 2);
+    assert.match(
+      refused.stderr,
+      /selvedge: Replace the DNS records of cd\.example\.com\? There is no terminal to ask at: say so with --yes\.\n$/,
+    );
+    assert.equal(await isDeployed(), false);
+    const records = () =>
+      cli.json<{ content: string }[]>(["record", "list", "example.com", "--name", "cd"]);
+    assert.equal((await records())[0]!.content, "192.0.2.7");
+    assert.equal((await deployWith(domain, "--yes")).code, 0);
+    assert.equal((await records())[0]!.content, "100::");
+    assert.equal((await ask("/", "cd.example.com")).text, "ok");
+    const stays = await deployWith("");
+    assert.match(
+      stays.stderr,
+      /Its routes stay, for the project file names none: cd\.example\.com\n/,
+    );
+    await cli.must(["delete", "other", "--yes"]);
+  });
+
+  test("a domain of another script is taken only when that is said", async () => {
+    const domain = 'routes = [{ pattern = "app.example.com", custom_domain = true }]';
+    const refused = await deployWith(domain);
+    assert.equal(refused.code, 2);
+    assert.match(
+      refused.stderr,
+      /~ domain app\.example\.com: of files-live → of other\nselvedge: Take app\.example\.com from the script files-live\?/,
+    );
+    const json = await deployWith(domain, "--json");
+    assert.match(
+      (JSON.parse(json.stderr) as { error: { message: string } }).error.message,
+      /^Take/,
+    );
+  });
+
+  test("tail goes on after a restart of the server", async () => {
+    await using tail = new CliEvents(cli.start(["tail", "--json", "--name", "files"]));
+    const followed = () => tail.notes.split("Following files").length - 1;
+    await until(() => followed() === 1);
+    const { api, edge } = server.ready;
+    await server.end("SIGKILL");
+    await until(() => tail.notes.includes("The connection was lost"));
+    const args = ["--api", new URL(api!).host, "--edge", new URL(edge!).host];
+    server = await startServer({ data: server.data, args });
+    await until(() => followed() === 2);
+    await ask("/again");
+    const event = await tail.next(() => true);
+    assert.match(JSON.stringify(event["event"]), /\/again/);
+    assert.equal(await tail.interrupt(), 0);
   });
 
   test("delete removes it", async () => {

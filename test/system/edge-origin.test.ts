@@ -1,5 +1,6 @@
 /** Proxied names whose origin is asked: over HTTP, HTTPS and HTTP/2, with origins that behave and that do not. */
 import assert from "node:assert/strict";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, request as sendRequest, type RequestListener } from "node:http";
@@ -8,7 +9,7 @@ import { createServer as createHttps, request as sendHttps } from "node:https";
 import { connect, createServer as createTcp, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
-import { selfSigned } from "../support/certificates.ts";
+import { selfSigned } from "../../src/kit/self-signed.ts";
 import { startServer } from "../support/server.ts";
 import { call } from "./api.ts";
 
@@ -96,6 +97,20 @@ function ask(
   });
 }
 
+function ownCertificate(name: string): { cert: string; key: string } {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const day = 24 * 3600 * 1000;
+  const cert = selfSigned({
+    privateKey,
+    names: [name],
+    addresses: [],
+    serial: randomBytes(8),
+    validFrom: Date.now() - day,
+    validUntil: Date.now() + day,
+  });
+  return { cert, key: privateKey.export({ type: "pkcs8", format: "pem" }) };
+}
+
 const codeOf = ({ text }: { text: string }) =>
   (JSON.parse(text) as { error: { code: string } }).error.code;
 
@@ -172,16 +187,11 @@ suite("a proxied name", () => {
 
   test("has a refusal with a reason when its origin is down, broken, or not to be asked", async () => {
     const [down, garbage, early] = [freshHost(), freshHost(), freshHost()];
-    await using _one = await listen(
-      createTcp((socket) => socket.on("data", () => socket.end("SSH-2.0-x\r\n\r\n"))),
-      garbage,
-    );
-    await using _two = await listen(
-      createTcp((socket) =>
-        socket.on("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")),
-      ),
-      early,
-    );
+    const saying = (text: string) =>
+      createTcp((socket) => socket.on("data", () => socket.end(text)));
+    await using open = new AsyncDisposableStack();
+    open.use(await listen(saying("SSH-2.0-x\r\n\r\n"), garbage));
+    open.use(await listen(saying("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), early));
     await record("down", "A", down);
     await record("garbage", "A", garbage);
     await record("early", "A", early);
@@ -233,14 +243,10 @@ suite("a proxied name", () => {
 
   test("answers a change of its record, or of a setting, on the next request", async () => {
     const [one, two] = [freshHost(), freshHost()];
-    await using _one = await listen(
-      createServer((_request, response) => response.end("one")),
-      one,
-    );
-    await using _two = await listen(
-      createServer((_request, response) => response.end("two")),
-      two,
-    );
+    const saying = (text: string) => createServer((_request, response) => response.end(text));
+    await using open = new AsyncDisposableStack();
+    open.use(await listen(saying("one"), one));
+    open.use(await listen(saying("two"), two));
     const body = { type: "A", name: "moves", content: one, proxied: true };
     const { result } = await call(server, "POST", `/zones/${zone}/dns_records`, { body });
     const { id } = result as { id: string };
@@ -252,23 +258,45 @@ suite("a proxied name", () => {
   });
 });
 
+test("a zone that has its cache on asks the origin once, until it is purged", async () => {
+  const host = freshHost();
+  let asked = 0;
+  await using _ = await listen(
+    createServer((_request, response) => {
+      response.writeHead(200, { "Cache-Control": "max-age=600" }).end(`answer ${++asked}`);
+    }),
+    host,
+  );
+  await record("cached", "A", host);
+  const look = async () => {
+    const { text, headers } = await ask("cached", { path: "/page" });
+    return [text, headers["cf-cache-status"]];
+  };
+  assert.deepEqual(await look(), ["answer 1", undefined], "off until it is switched on");
+  await setting("cache_level", "aggressive");
+  assert.deepEqual(await look(), ["answer 2", "MISS"]);
+  assert.deepEqual(await look(), ["answer 2", "HIT"]);
+  const part = await ask("cached", { path: "/page", headers: { Range: "bytes=0-5" } });
+  assert.deepEqual([part.status, part.text], [206, "answer"]);
+  const purge = { body: { purge_everything: true } };
+  assert.equal((await call(server, "POST", `/zones/${zone}/purge_cache`, purge)).status, 200);
+  assert.deepEqual(await look(), ["answer 3", "MISS"]);
+  await setting("cache_level", "bypass");
+});
+
+/** Where origins speak TLS for clients that name this port. */
+const HTTPS_PORT = 8443;
+
 suite("over TLS", () => {
   function askTls(
-    name: string,
-    minVersion?: "TLSv1.3",
+    host: string,
+    maxVersion: "TLSv1.2" | "TLSv1.3" = "TLSv1.3",
   ): Promise<{ status: number; text: string; headers: Record<string, unknown> }> {
     return new Promise((resolve, reject) => {
-      const host = `${name}.example.com`;
+      const headers = { Host: `${host}:${HTTPS_PORT}` };
+      const { hostname, port } = edgeTls;
       const sent = sendHttps(
-        {
-          host: edgeTls.hostname,
-          port: edgeTls.port,
-          servername: host,
-          ca,
-          headers: { Host: host },
-          agent: false,
-          maxVersion: minVersion ?? "TLSv1.2",
-        },
+        { host: hostname, port, servername: host, ca, headers, agent: false, maxVersion },
         (response) => {
           let text = "";
           response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
@@ -281,18 +309,18 @@ suite("over TLS", () => {
     });
   }
 
-  test("a name has a certificate at the first start, which the local authority signed", async () => {
+  test("a name has a certificate at the first start, which the local authority signed; others have none", async () => {
     await record("secure", "A", "10.0.0.1");
-    const { status, text } = await askTls("secure");
-    assert.deepEqual([status, codeOf({ text })], [502, "origin_internal"]);
-    await assert.rejects(askTls("a.b.c.unknown"), undefined);
+    const answer = await askTls("secure.example.com");
+    assert.deepEqual([answer.status, codeOf(answer)], [502, "origin_internal"]);
+    await assert.rejects(askTls("www.example.org"));
   });
 
   test("HTTP/2 is spoken, and its requests are those of HTTP/1.1", async () => {
     const host = freshHost();
-    const { certificate, key } = selfSigned("h2.example.com");
+    const own = ownCertificate("h2.example.com");
     await using _ = await listen(
-      createHttps({ cert: certificate, key }, (request, response) => {
+      createHttps(own, (request, response) => {
         const chunks: Buffer[] = [];
         request.on("data", (chunk: Buffer) => chunks.push(chunk));
         request.on("end", () => {
@@ -301,7 +329,7 @@ suite("over TLS", () => {
         });
       }),
       host,
-      8443,
+      HTTPS_PORT,
     );
     await record("h2", "A", host);
     const session = connectHttp2("https://h2.example.com:8443", {
@@ -328,35 +356,32 @@ suite("over TLS", () => {
 
   test("the zone's settings hold: strict certificates, HTTPS alone, TLS 1.3, HSTS", async () => {
     const host = freshHost();
-    const { certificate, key } = selfSigned("other.example.com");
     await using _ = await listen(
-      createHttps({ cert: certificate, key }, (_request, response) => response.end("tls")),
+      createHttps(ownCertificate("other.example.com"), (_request, response) => response.end("tls")),
       host,
-      443 === Number(edgeTls.port) ? 8443 : 443,
-    ).catch(() => ({ async [Symbol.asyncDispose]() {} })); // Port 443 may not be ours to have.
-    await record("strict", "A", host);
-    await setting("ssl", "strict");
-    const strict = await askTls("strict");
-    assert.equal(strict.status, 502);
-    assert.match(codeOf(strict), /^origin_(?:tls|down)$/);
-    await setting("ssl", "full");
-    await setting("min_tls_version", "1.3");
-    assert.equal(codeOf(await askTls("strict")), "old_tls");
-    assert.notEqual(
-      codeOf(
-        (await askTls("strict", "TLSv1.3").catch(() => ({
-          text: '{"error":{"code":"answered"}}',
-        }))) as { text: string },
-      ),
-      "old_tls",
+      HTTPS_PORT,
     );
+    await record("strict", "A", host);
+    const name = "strict.example.com";
+    assert.equal((await askTls(name)).text, "tls", "full does not look at the certificate");
+    await setting("ssl", "strict");
+    assert.equal(codeOf(await askTls(name)), "origin_tls");
+    await setting("ssl", "full");
+
+    await setting("min_tls_version", "1.3");
+    assert.equal(codeOf(await askTls(name, "TLSv1.2")), "old_tls");
+    assert.equal((await askTls(name)).text, "tls");
     await setting("min_tls_version", "1.0");
+
+    const hsts = { enabled: true, max_age: 600, include_subdomains: true };
+    await setting("security_header", { strict_transport_security: hsts });
+    const { headers } = await askTls(name);
+    assert.equal(headers["strict-transport-security"], "max-age=600; includeSubDomains");
+
     await setting("always_use_https", "on");
     const moved = await ask("strict", { path: "/x?y" });
-    assert.deepEqual(
-      [moved.status, moved.headers["location"]],
-      [301, `https://strict.example.com:${edgeTls.port}/x?y`],
-    );
+    const location = `https://strict.example.com:${edgeTls.port}/x?y`;
+    assert.deepEqual([moved.status, moved.headers["location"]], [301, location]);
     await setting("always_use_https", "off");
   });
 });

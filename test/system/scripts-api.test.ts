@@ -98,6 +98,58 @@ suite("a script", () => {
     await workers.scripts.delete("old", { account_id });
   });
 
+  test("is uploaded by the SDK, which sends its metadata field by field", async () => {
+    const files = [new File([HELLO], "index.js", { type: JAVASCRIPT })];
+    const annotations = { "workers/message": "by the SDK" };
+    const bindings = [
+      { type: "plain_text", name: "TEXT", text: "5" },
+      { type: "json", name: "JSON", json: { most: 5, isOn: true } },
+    ] as const;
+    const metadata = { main_module: "index.js", compatibility_date: "2026-01-01" };
+    const given = { ...metadata, compatibility_flags: ["nodejs_compat"], bindings: [...bindings] };
+    const made = await workers.scripts.update("sdk", { account_id, metadata: given, files });
+    assert.deepEqual([made.id, made.has_modules], ["sdk", true]);
+    const settings = () => workers.scripts.scriptAndVersionSettings.get("sdk", { account_id });
+    const first = await settings();
+    assert.deepEqual(first.bindings, [
+      { name: "TEXT", type: "plain_text", text: "5" },
+      { name: "JSON", type: "json", json: { most: 5, isOn: true } },
+    ]);
+    assert.deepEqual(first.compatibility_flags, ["nodejs_compat"]);
+    const version = await workers.scripts.versions.create("sdk", {
+      account_id,
+      metadata: { ...metadata, annotations },
+      files,
+    });
+    assert.equal(version.number, 2);
+    await workers.scripts.content.update("sdk", { account_id, metadata, files });
+    assert.deepEqual((await settings()).bindings, first.bindings, "the code alone");
+    const edited = await workers.scripts.scriptAndVersionSettings.edit("sdk", {
+      account_id,
+      settings: { logpush: true, observability: { enabled: true, head_sampling_rate: 0.5 } },
+    });
+    assert.equal(edited.logpush, true);
+    assert.deepEqual(edited.observability, { enabled: true, head_sampling_rate: 0.5 });
+    await workers.scripts.delete("sdk", { account_id });
+  });
+
+  test("is uploaded as the file that it is", async () => {
+    const put = (type: string, body: string) =>
+      call(server, "PUT", `${path}/file`, {
+        headers: { ...keyHeaders, "Content-Type": type },
+        body,
+      });
+    const old = 'addEventListener("fetch", (e) => e.respondWith(new Response("old")))';
+    assert.equal((await put("application/javascript", old)).status, 200);
+    assert.equal(await workers.scripts.get("file", { account_id }), old);
+    assert.equal((await put(JAVASCRIPT, HELLO)).status, 200);
+    refused(await put("text/plain", old), 400, 6003);
+    refused(await put("application/javascript", "not( JavaScript"), 400, 10_021);
+    const bare = { headers: { ...keyHeaders, "Content-Type": JAVASCRIPT }, body: HELLO };
+    refused(await call(server, "PATCH", `${path}/file/settings`, bare), 400, 1001);
+    await workers.scripts.delete("file", { account_id });
+  });
+
   test("that does not start is refused with the compiler's message, and changes nothing", async () => {
     await upload("two");
     const before = await deployments("two");

@@ -42,31 +42,38 @@ async function api(server: TestServer, method: string, path: string, body?: obje
 
 const agent = new Agent({ keepAlive: true });
 
-function ask({ ready }: TestServer, host: string): Promise<{ status: number; text: string }> {
+function ask(
+  { ready }: TestServer,
+  host: string,
+  body: string | null = null,
+): Promise<{ status: number; text: string }> {
   const { hostname, port } = new URL(ready["edge"]!);
   return new Promise((resolve, reject) => {
-    const sent = sendRequest({ hostname, port, agent, headers: { Host: host } }, (response) => {
-      let text = "";
-      response.setEncoding("utf8");
-      response.on("data", (chunk: string) => (text += chunk));
-      response.on("error", reject);
-      response.on("end", () => resolve({ status: response.statusCode!, text }));
-    });
-    sent.on("error", reject).end();
+    const sent = sendRequest(
+      { hostname, port, agent, method: body === null ? "GET" : "POST", headers: { Host: host } },
+      (response) => {
+        let text = "";
+        response.setEncoding("utf8");
+        response.on("data", (chunk: string) => (text += chunk));
+        response.on("error", reject);
+        response.on("end", () => resolve({ status: response.statusCode!, text }));
+      },
+    );
+    sent.on("error", reject).end(body ?? undefined);
   });
 }
 
 /** Asks without a pause, some at a time, until told to stop; returns what was answered. */
 function askOn(server: TestServer, host: string, atOnce: number) {
   const answers: { status: number; text: string }[] = [];
-  let goesOn = true;
+  const end = new AbortController();
   const runs = Array.from({ length: atOnce }, async () => {
-    while (goesOn) answers.push(await ask(server, host));
+    while (!end.signal.aborted) answers.push(await ask(server, host));
   });
   return {
     answers,
     async stop() {
-      goesOn = false;
+      end.abort();
       await Promise.all(runs);
     },
   };
@@ -121,6 +128,17 @@ suite("a script behind the edge", () => {
     const failed = asking.answers.filter(({ status }) => status !== 200).length;
     assert.ok(failed <= 4, `${failed} failed of 4 at a time`);
     assert.ok(workerds(server).length > 0 && !workerds(server).includes(pid!));
+  });
+
+  test("may leave the bodies of its requests unread", async () => {
+    const { server, host } = await serverWithScript();
+    await using _ = server;
+    for (const body of ["abc", "x".repeat(100_000)]) {
+      for (let i = 0; i < 12; i++) {
+        const { status, text } = await ask(server, host, body);
+        assert.equal(status, 200, `${i}: ${text}`);
+      }
+    }
   });
 
   test("ends with the platform, however that ends", async () => {

@@ -10,9 +10,9 @@ import { text } from "node:stream/consumers";
 import { after, suite, test } from "node:test";
 import { until } from "../support/patience.ts";
 import { startServer } from "../support/server.ts";
-import { noWrangler, wranglerFor } from "../support/wrangler.ts";
+import { keyCredentials, noWrangler, wranglerFor } from "../support/wrangler.ts";
 import { call } from "./api.ts";
-import { firstIds } from "./policies.ts";
+import { accountKey, firstIds, policy } from "./policies.ts";
 
 const CONFIG = `
 name = "shop"
@@ -61,11 +61,13 @@ suite("wrangler, unchanged", { skip: noWrangler }, async () => {
   after(() => rm(folder, { recursive: true, force: true }));
   const project = join(folder, "project");
   const { account } = await firstIds(server);
-  const wrangler = wranglerFor(server, account, { home: join(folder, "home"), project });
+  const home = join(folder, "home");
+  const credentials = { ...keyCredentials, CLOUDFLARE_ACCOUNT_ID: account };
+  const wrangler = wranglerFor(server, credentials, { home, project });
   const scripts = `/accounts/${account}/workers/scripts`;
 
   await mkdir(join(project, "src"), { recursive: true });
-  await mkdir(join(folder, "home"));
+  await mkdir(home);
   await writeFile(join(project, "wrangler.toml"), CONFIG);
   await writeFile(join(project, "src/words.txt"), "some words");
   const setSource = (code: string) => writeFile(join(project, "src/index.ts"), code);
@@ -182,6 +184,27 @@ suite("wrangler, unchanged", { skip: noWrangler }, async () => {
     await assert.rejects(wrangler(["deploy"]), /not today[\s\S]*code: 10021/);
     assert.equal((await env())["mark"], "second");
   });
+
+  for (const owner of ["/user", `/accounts/${account}`]) {
+    test(`needs nothing but a token, one of ${owner.split("/")[1]}`, async () => {
+      const policies = [policy("allow", accountKey(account), "scriptsWrite", "storageWrite")];
+      const made = await call(server, "POST", `${owner}/tokens`, { body: { name: "t", policies } });
+      const { value } = made.result as { value: string };
+      const fresh = await mkdtemp(join(folder, "fresh-"));
+      const config = 'name = "plain"\nmain = "plain.js"\ncompatibility_date = "2026-01-01"\n';
+      await writeFile(join(fresh, "wrangler.toml"), config);
+      await writeFile(join(fresh, "plain.js"), "export default { fetch: () => new Response() };");
+      const alone = wranglerFor(
+        server,
+        { CLOUDFLARE_API_TOKEN: value },
+        { home: fresh, project: fresh },
+      );
+      assert.match(await alone(["whoami"]), new RegExp(account));
+      assert.match(await alone(["deploy"]), /Current Version ID/);
+      assert.match(await alone(["r2", "bucket", "list"]), /name: +photos/);
+      await alone(["delete"]);
+    });
+  }
 
   test("deletes scripts and buckets", async () => {
     assert.match(await wrangler(["delete"]), /Successfully deleted shop/);

@@ -15,9 +15,10 @@ export const getSubdomain = endpoint({
   path: ofAccount,
   summary: "Show the account's subdomain for scripts",
   permission: "scripts.read",
-  handle: async ({ params }, { scripts }) => ({
-    subdomain: await scripts.subdomain(params.account_id),
-  }),
+  handle: async ({ params }, { scripts, scriptsHost }) => {
+    const subdomain = await scripts.subdomain(params.account_id);
+    return { subdomain, host: `${subdomain}.${scriptsHost}` }; // The host is not of the original.
+  },
 });
 
 export const putSubdomain = endpoint({

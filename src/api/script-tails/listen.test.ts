@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { createConnection } from "node:net";
 import { after, test } from "node:test";
 import { WebSocket } from "ws";
 import { Log } from "#kit/log.ts";
@@ -123,6 +124,26 @@ test("only who knows the address may listen, and only one", async () => {
   const closed = once(socket, "close") as Promise<[number]>;
   sessions.remove(SCRIPT, session.id);
   assert.equal((await closed)[0], 1000, "a tail that is deleted ends well");
+  await until(() => hearers.size === 0);
+});
+
+test("a handshake that fails leaves the session to another, and none outlives its time", async () => {
+  const session = open();
+  const broken = createConnection(port, "127.0.0.1");
+  broken.write(
+    `GET ${TAIL_PATH}${session.token} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+  );
+  const [answer] = (await once(broken, "data")) as [Buffer];
+  assert.match(answer.toString(), /^HTTP\/1\.1 400 /);
+  const socket = await listener(session.token);
+  open();
+  assert.equal(sessions.list(SCRIPT).length, 2);
+  now += 61_000;
+  assert.deepEqual(sessions.list(SCRIPT), [session], "one that nobody came for is forgotten");
+  const closed = once(socket, "close");
+  now += 6 * 3_600_000;
+  assert.deepEqual(sessions.list(SCRIPT), []);
+  await closed;
   await until(() => hearers.size === 0);
 });
 

@@ -38,17 +38,17 @@ export function tailDoor(options: TailDoorOptions) {
   });
   return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const path = request.url ?? "";
-    let listener: WebSocket | null = null;
     const session = path.startsWith(TAIL_PATH)
-      ? options.sessions.claim(path.slice(TAIL_PATH.length), () => listener?.close(NORMAL))
+      ? options.sessions.find(path.slice(TAIL_PATH.length))
       : null;
     if (session === null) {
       socket.once("finish", () => socket.destroy());
       socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
       return;
     }
+    // Called at once, unless the handshake fails: then the session waits for another.
     server.handleUpgrade(request, socket, head, (socket) => {
-      listener = socket;
+      session.close = () => socket.close(NORMAL);
       takeUnmasked(socket);
       void listen(socket, session, options);
     });

@@ -33,7 +33,6 @@ export class TailSessions {
   }
 
   create(scriptId: string, filters: readonly TailFilter[], client: string): TailSession {
-    this.#forgetStale();
     if (this.list(scriptId).length >= MAX_PER_SCRIPT) {
       throw new ScriptFault("too-large", `A script has at most ${MAX_PER_SCRIPT} tails at a time`);
     }
@@ -45,16 +44,15 @@ export class TailSessions {
   }
 
   list(scriptId: string): TailSession[] {
+    this.#forgetStale();
     return [...this.#byToken.values()].filter((session) => session.scriptId === scriptId);
   }
 
-  /** The session whose listener shows this token, once; null for anyone else. */
-  claim(token: string, close: () => void): TailSession | null {
+  /** The session that this token opens, as long as nobody listens; null for any other. */
+  find(token: string): TailSession | null {
     this.#forgetStale();
-    const session = this.#byToken.get(token) ?? null;
-    if (session === null || session.close !== null) return null;
-    session.close = close;
-    return session;
+    const session = this.#byToken.get(token);
+    return session?.close === null ? session : null;
   }
 
   /** Nothing happens where there is none: it may have ended by itself. */
@@ -68,8 +66,10 @@ export class TailSessions {
   #forgetStale(): void {
     const now = this.#now();
     for (const [token, { close, expiresAt }] of this.#byToken) {
-      const sinceMade = now - (expiresAt - LIFETIME_MS);
-      if (close === null && sinceMade > CONNECT_WITHIN_MS) this.#byToken.delete(token);
+      const madeAt = expiresAt - LIFETIME_MS;
+      if (now < (close === null ? madeAt + CONNECT_WITHIN_MS : expiresAt)) continue;
+      this.#byToken.delete(token);
+      close?.();
     }
   }
 }

@@ -1,7 +1,7 @@
 /** Versions and deployments in the API's spelling. */
 import type { Deployment, VersionDetail, VersionInfo } from "#scripts";
 import { showBinding } from "../scripts/bindings.ts";
-import { SOURCE } from "../scripts/shape.ts";
+import { showStart, SOURCE } from "../scripts/shape.ts";
 import { showTime } from "../shapes.ts";
 
 export function showVersion(version: VersionInfo): object {
@@ -25,12 +25,11 @@ export function showVersion(version: VersionInfo): object {
 export function showVersionDetail(version: VersionDetail): object {
   return {
     ...showVersion(version),
-    startup_time_ms: 0,
+    ...showStart(version),
     resources: {
       bindings: version.bindings.map(showBinding),
       script: {
         etag: version.codeHash,
-        handlers: [],
         last_deployed_from: SOURCE,
         modules: version.modules, // Not of the original: names, types and sizes.
       },

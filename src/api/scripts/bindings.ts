@@ -48,23 +48,25 @@ export const bindingInput = z
   .pipe(known);
 
 /** The type in the API's spelling, and in the core's. */
-const kinds: Readonly<Record<string, Binding["type"]>> = {
-  plain_text: "text",
-  text_blob: "text",
-  json: "json",
-  secret_text: "secret",
-  secret_key: "secret",
-  r2_bucket: "bucket",
-  store_bucket: "bucket",
-  service: "service",
-  wasm_module: "wasm",
-  data_blob: "data",
-  version_metadata: "version",
-};
+const kinds: ReadonlyMap<string, Binding["type"]> = new Map(
+  Object.entries({
+    plain_text: "text",
+    text_blob: "text",
+    json: "json",
+    secret_text: "secret",
+    secret_key: "secret",
+    r2_bucket: "bucket",
+    store_bucket: "bucket",
+    service: "service",
+    wasm_module: "wasm",
+    data_blob: "data",
+    version_metadata: "version",
+  } as const),
+);
 
 /** Types that there are not here have nothing to keep. */
 export function kindsOf(names: readonly string[]): Set<Binding["type"]> {
-  return new Set(names.flatMap((name) => kinds[name] ?? []));
+  return new Set(names.flatMap((name) => kinds.get(name) ?? []));
 }
 
 export interface GivenBindings {

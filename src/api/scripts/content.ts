@@ -75,6 +75,7 @@ export const putContent = endpoint({
     const upload = {
       content: { main, modules, compatibilityDate, compatibilityFlags, bindings: [] },
       inherit: last.bindings.map(({ name }) => name),
+      isOfDeployed: true,
     };
     await scripts.upload(account_id, script_name, upload, await by(identity, accounts, "upload"));
     const { script, version } = await current(scripts, params);

@@ -28,11 +28,15 @@ export function showScript(script: Script, version: VersionDetail | null = null)
 function showCode(version: VersionDetail): object {
   return {
     etag: version.codeHash,
-    handlers: [], // Nobody asks the script for them.
     has_modules: version.main !== null,
     compatibility_date: version.compatibilityDate,
     compatibility_flags: version.compatibilityFlags,
   };
+}
+
+/** Versions of old did not note it. */
+export function showStart({ startMs }: VersionDetail): object {
+  return startMs === null ? {} : { startup_time_ms: startMs };
 }
 
 export function showSettings({ settings }: Script): object {

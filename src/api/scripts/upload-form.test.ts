@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../errors.ts";
-import { type FormPart, formParts } from "../form.ts";
+import { boundaryOf, type FormPart, formParts } from "../form.ts";
 import { readUpload } from "./upload-form.ts";
 
 const CODE = "export default { fetch() {} }";
@@ -19,7 +19,8 @@ async function partsOf(
     form.set(name, new File([content], name, { type }));
   }
   const whole = new Response(form);
-  return formParts(Buffer.from(await whole.arrayBuffer()), whole.headers.get("content-type")!);
+  const boundary = boundaryOf(whole.headers.get("content-type")!);
+  return formParts(Buffer.from(await whole.arrayBuffer()), boundary);
 }
 
 const main = { "index.js": ["application/javascript+module", CODE] } as const;
@@ -68,6 +69,48 @@ test("a module is what the content type of its part says", async () => {
   assert.deepEqual([content.compatibilityDate, content.compatibilityFlags], ["2026-01-01", ["a"]]);
 });
 
+test("metadata may come field by field, and modules by their file names, as SDKs send them", () => {
+  const field = (name: string, text: string) => ({
+    name,
+    filename: null,
+    type: "",
+    content: Buffer.from(text),
+  });
+  const { content, message } = readUpload([
+    field("metadata[main_module]", "index.js"),
+    field("metadata[bindings][][type]", "json"),
+    field("metadata[bindings][][name]", "J"),
+    field("metadata[bindings][][json][most]", "5"),
+    field("metadata[bindings][][type]", "plain_text"),
+    field("metadata[bindings][][name]", "T"),
+    field("metadata[bindings][][text]", "5"),
+    field("metadata[annotations][workers/message]", "why"),
+    field("metadata[logpush]", "false"),
+    {
+      name: "files[]",
+      filename: "index.js",
+      type: "application/javascript+module",
+      content: Buffer.from(CODE),
+    },
+  ]);
+  assert.deepEqual(
+    content.modules.map(({ name, type }) => [name, type]),
+    [["index.js", "esm"]],
+  );
+  assert.deepEqual(content.bindings, [
+    { type: "json", name: "J", json: { most: 5 } },
+    { type: "text", name: "T", text: "5" },
+  ]);
+  assert.equal(message, "why");
+});
+
+test("a script alone starts with itself", () => {
+  const alone = (name: string, type: string) =>
+    readUpload([{ name, filename: null, type, content: Buffer.from(CODE) }]).content;
+  assert.equal(alone("script", "application/javascript").main, null);
+  assert.equal(alone("worker.js", "application/javascript+module").main, "worker.js");
+});
+
 test("a script without a date has the first there was", async () => {
   const { content } = readUpload(await partsOf({ main_module: "index.js" }, main));
   assert.equal(content.compatibilityDate, "2021-11-02");
@@ -89,7 +132,11 @@ test("bindings are read, and parts that they name are no modules", async () => {
     { type: "inherit", name: "KEPT" },
   ];
   const parts = await partsOf(
-    { body_part: "script", bindings, keep_bindings: ["secret_text", "secret_key", "kv_namespace"] },
+    {
+      body_part: "script",
+      bindings,
+      keep_bindings: ["secret_text", "secret_key", "kv_namespace", "constructor"],
+    },
     {
       script: ["application/javascript", "addEventListener('fetch', () => {})"],
       w: ["application/wasm", "w"],
@@ -172,9 +219,10 @@ test("a bad form is refused with what is wrong with it", async () => {
   const bound = { type: "wasm_module", name: "W", part: "w" };
   const [message] = await refused({ main_module: "index.js", bindings: [bound] });
   assert.match(message!, /bindings\.0\.part: the form has no part "w"/);
-  const python = { ...main, "a.py": ["text/x-python", "x"] } as const;
-  assert.match(
-    (await refused({ main_module: "index.js" }, python))[0]!,
-    /a\.py: its type "text\/x-python"/,
-  );
+  for (const type of ["text/x-python", "constructor", "__proto__"]) {
+    const files = { ...main, "a.py": [type, "x"] } as const;
+    assert.deepEqual(await refused({ main_module: "index.js" }, files), [
+      `a.py: its type "${type}" is none of a module`,
+    ]);
+  }
 });

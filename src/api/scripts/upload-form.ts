@@ -5,27 +5,32 @@ import type { ModuleType, ScriptModule, Upload } from "#scripts";
 import { checkShape } from "../check.ts";
 import { invalidFields } from "../errors.ts";
 import type { FormPart } from "../form.ts";
+import { foldFields } from "../form-fields.ts";
 import { bindingInput, kindsOf, readBindings } from "./bindings.ts";
 
 /** What the original takes for scripts that name no date: the first one there was. */
 const FIRST_COMPATIBILITY_DATE = "2021-11-02";
 
 const METADATA = "metadata";
+/** The part has either name; SDKs send its fields one by one. */
+const METADATA_NAMES = [METADATA, "settings"];
 
 /** Tools call a part after its module; the SDKs call all of them this, and have the name beside it. */
 const NAMED_BY_FILE = /^files(?:\[.*\])?$/;
 
-const moduleTypes: Readonly<Record<string, ModuleType>> = {
-  "application/javascript+module": "esm",
-  "text/javascript+module": "esm",
-  "application/javascript": "commonjs",
-  "text/javascript": "commonjs",
-  "application/wasm": "wasm",
-  "text/plain": "text",
-  "application/octet-stream": "data",
-  "application/json": "json",
-  "application/source-map": "sourcemap",
-};
+const moduleTypes: ReadonlyMap<string, ModuleType> = new Map(
+  Object.entries({
+    "application/javascript+module": "esm",
+    "text/javascript+module": "esm",
+    "application/javascript": "commonjs",
+    "text/javascript": "commonjs",
+    "application/wasm": "wasm",
+    "text/plain": "text",
+    "application/octet-stream": "data",
+    "application/json": "json",
+    "application/source-map": "sourcemap",
+  } as const),
+);
 
 /** What there is not here may be said to be absent. */
 export const noTailConsumers = z.array(z.never("tail consumers are not supported here")).nullish();
@@ -62,7 +67,7 @@ const metadata = settingsMetadata
 export const formBody = z.custom<readonly FormPart[]>();
 
 export function readUpload(parts: readonly FormPart[]): Upload {
-  const given = checkShape(metadata, metadataOf(parts));
+  const given = checkShape(metadata, loneScript(parts) ?? metadataOf(parts));
   const byName = partsByName(parts);
   const { compatibility_flags: compatibilityFlags = [], annotations } = given;
   const { bindings, inherit } = readBindings(given.bindings ?? [], compatibilityFlags, byName);
@@ -83,16 +88,34 @@ export function readUpload(parts: readonly FormPart[]): Upload {
   };
 }
 
+/** A script that was sent as it is, without a form, has nothing beside it. */
+function loneScript(parts: readonly FormPart[]): object | null {
+  const [script, ...others] = parts;
+  if (script === undefined || script.filename !== null || others.length > 0) return null;
+  const type = moduleTypes.get(script.type);
+  if (type === "esm") return { main_module: script.name };
+  return type === "commonjs" ? { body_part: script.name } : null;
+}
+
 export function metadataOf(parts: readonly FormPart[]): unknown {
-  const found = parts.find(({ name }) => name === METADATA || name === "settings");
+  const found = parts.find(({ name }) => METADATA_NAMES.includes(name));
   if (found !== undefined) return parseJsonInput(found.content);
+  for (const name of METADATA_NAMES) {
+    const fields = foldFields(parts, name, isTyped);
+    if (fields !== null) return fields;
+  }
   throw invalidFields([{ pointer: "/metadata", message: "metadata is a required part." }]);
+}
+
+/** `bindings[][json]…`, and settings that are not text. */
+function isTyped([field = "", , ofBinding]: readonly string[]): boolean {
+  return field === "logpush" || field === "observability" || ofBinding === "json";
 }
 
 function partsByName(parts: readonly FormPart[]): Map<string, FormPart> {
   const byName = new Map<string, FormPart>();
   for (const part of parts) {
-    if (part.name === METADATA) continue;
+    if (part.name === METADATA || part.name.startsWith(`${METADATA}[`)) continue;
     const name = NAMED_BY_FILE.test(part.name) ? (part.filename ?? part.name) : part.name;
     if (byName.has(name)) throw badPart(name, "there are two parts of this name");
     byName.set(name, part);
@@ -116,7 +139,7 @@ function modulesOf(
 
 /** A plain field has no type: its name tells, as with tools that send modules as text. */
 function moduleType(name: string, type: string): ModuleType {
-  const known = moduleTypes[type];
+  const known = moduleTypes.get(type);
   if (known !== undefined) return known;
   if (type === "" && /\.m?js$/.test(name)) return "esm";
   throw badPart(name, `its type "${type}" is none of a module`);

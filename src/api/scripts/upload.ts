@@ -4,7 +4,7 @@ import { endpoint } from "../endpoint.ts";
 import { by } from "./by.ts";
 import { current } from "./current.ts";
 import { SCRIPT } from "./paths.ts";
-import { showScript } from "./shape.ts";
+import { showScript, showStart } from "./shape.ts";
 import { formBody, readUpload } from "./upload-form.ts";
 
 export const uploadScript = endpoint({
@@ -27,7 +27,7 @@ export const uploadScript = endpoint({
     const { script, version: detail } = await current(scripts, params);
     return {
       ...showScript(script, detail),
-      startup_time_ms: 0,
+      ...showStart(detail),
       deployment_id: version.id.replaceAll("-", ""), // wrangler puts the hyphens in.
       entry_point: detail.main,
     };

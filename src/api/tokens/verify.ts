@@ -6,6 +6,7 @@ import { ApiError } from "../errors.ts";
 import { owners } from "./owners.ts";
 import { showValidity } from "./shape.ts";
 
+const INVALID = { code: 1000, message: "Invalid API Token" };
 const VALID = { code: 10_000, message: "This API Token is valid and active", type: null };
 
 export const verifyToken = owners.map(({ path, kind }) =>
@@ -23,8 +24,10 @@ export const verifyToken = owners.map(({ path, kind }) =>
       const found = await authenticator.verifyToken(credentials.value, address).catch(reworded);
       const { id, owner, status } = found;
       const asked = (params as { account_id?: string }).account_id ?? owner.id;
+      // The code by which wrangler tells an account's token from a user's.
+      if (owner.kind === "account" && kind === "user") throw new ApiError(403, [INVALID]);
       if (owner.kind !== kind || owner.id !== asked) {
-        throw new AccountFault("forbidden", "The token belongs to another kind of owner");
+        throw new AccountFault("forbidden", "The token belongs to another owner");
       }
       const result = { id, status, ...showValidity(found) };
       const isValid = status === "active" && (found.notBefore ?? 0) <= now();
@@ -36,7 +39,7 @@ export const verifyToken = owners.map(({ path, kind }) =>
 /** An unknown token has a code of its own here. */
 function reworded(error: unknown): never {
   if (error instanceof AccountFault && error.kind === "unknown-token") {
-    throw new ApiError(401, [{ code: 1000, message: "Invalid API Token" }]);
+    throw new ApiError(401, [INVALID]);
   }
   throw error;
 }

@@ -92,9 +92,8 @@ export class AcmeSession {
       this.#keepNonce(response);
       if (response.status < OK_BELOW) return response;
       const fault = faultOf(response, now());
+      // The refusal itself brought a fresh one, which is the next to be used.
       if (fault.type !== "badNonce" || attempt === MAX_NONCES) throw fault;
-      this.#nonces.length = 0; // Those from before are as bad.
-      this.#keepNonce(response);
     }
   }
 

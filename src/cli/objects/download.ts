@@ -14,6 +14,7 @@ import {
   type Part,
   partsOf,
   persistently,
+  tellResumed,
   type Transfer,
 } from "./parts.ts";
 
@@ -41,7 +42,8 @@ export async function downloadFile(
   try {
     await mkdir(dirname(path), { recursive: true });
     const isSame = journal.head?.etag === etag && journal.head.size === size;
-    if (parts.length > 1 && !isSame) await journal.begin({ etag, size });
+    if (isSame) tellResumed(transfer.context.out, key, size, journal.parts);
+    else if (parts.length > 1) await journal.begin({ etag, size });
     await fillDraft(bucketName, object, draft, parts, transfer, journal);
     await mustMatch(draft, object);
     await rename(draft, path);

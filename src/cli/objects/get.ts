@@ -85,11 +85,18 @@ async function getBelow(
     say(bucket, object, path, context);
   };
   let count = 0;
+  let skipped = 0;
   for await (const { objects } of pagesOf(context.bucket(bucket), { prefix })) {
     const wanted = objects
       .filter(({ key, size }) => !key.endsWith("/") || size > 0) // Tools make empty objects for folders.
-      .map((object) => ({ object, path: pathFor(object.key, prefix, folder) }));
-    count += wanted.length;
+      .flatMap((object) => {
+        count++;
+        const path = pathBelow(folder, object.key.slice(prefix.lastIndexOf("/") + 1));
+        if (path !== null) return [{ object, path }];
+        skipped++;
+        context.out.warn(`${noPath(object.key)} ${ALONE}`);
+        return [];
+      });
     // Small ones side by side; large ones one after the other, for their parts come side by side.
     await atMost(settings.parallel, wanted.filter(isSmall), fetch);
     await atMost(
@@ -98,8 +105,11 @@ async function getBelow(
       fetch,
     );
   }
-  if (count > 0) return;
-  throw new CliFault("not-found", `There are no objects below ${bucket}/${prefix}.`);
+  if (count === 0) {
+    throw new CliFault("not-found", `There are no objects below ${bucket}/${prefix}.`);
+  }
+  if (skipped === 0) return;
+  throw new CliFault("failed", `${skipped} of ${count} objects were not fetched.`);
 }
 
 interface Wanted {
@@ -109,19 +119,18 @@ interface Wanted {
 
 const isSmall = ({ object: { size } }: Wanted) => size <= partSize(size);
 
-/** By the key's folders below the prefix's last one. */
-function pathFor(key: string, prefix: string, folder: string): string {
-  return pathBelow(folder, key.slice(prefix.lastIndexOf("/") + 1), key);
+const ALONE = "Fetch it alone and give the file a name.";
+
+function noPath(key: string): string {
+  return `The key "${visible(key)}" is no path of a file.`;
 }
 
-/** Keys are others' words: none may lead out of the folder. */
-export function pathBelow(folder: string, name: string, key: string): string {
+/** Keys are others' words: none may lead out of the folder. Null for one that would. */
+export function pathBelow(folder: string, name: string): string | null {
   const parts = name.split("/");
   const isOdd = (part: string) =>
     part === "" || part === "." || part === ".." || part.includes("\0") || part.includes(sep);
-  if (!parts.some(isOdd)) return join(folder, ...parts);
-  const advice = "Fetch it alone and give the file a name.";
-  throw new CliFault("failed", `The key "${visible(key)}" is no path of a file. ${advice}`);
+  return parts.some(isOdd) ? null : join(folder, ...parts);
 }
 
 /** The file that is asked for; in a folder, and without a wish, the key's last part. */
@@ -132,7 +141,11 @@ async function fileFor(key: string, to: string | undefined, cwd: string): Promis
     throw wrongUsage(`${to} is no plain file. Give - and redirect standard output instead.`);
   }
   const isFolder = found?.isDirectory() === true || to?.endsWith("/") === true;
-  if (isFolder) return pathBelow(path, basename(key), key);
+  if (isFolder) {
+    const below = pathBelow(path, basename(key));
+    if (below === null) throw wrongUsage(`${noPath(key)} Give the file a name.`);
+    return below;
+  }
   return found === null ? path : realpath(path); // A link stays one.
 }
 

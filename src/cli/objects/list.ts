@@ -13,6 +13,8 @@ const SIZE_CELLS = 8;
 /** `2026-11-15 08:30:02` */
 const TIME_CELLS = 19;
 
+const HEADER = `${"SIZE".padStart(SIZE_CELLS)}  ${"UPLOADED".padEnd(TIME_CELLS)}  KEY`;
+
 export const listObjects = command({
   path: "object list",
   summary: "list a bucket's objects",
@@ -39,6 +41,9 @@ export const listObjects = command({
     const pages = pagesOf(context.bucket(name), { prefix, delimiter, startAfter }, limit);
     let count = 0;
     for await (const { objects, delimitedPrefixes } of pages) {
+      if (count === 0 && context.out.isRead && objects.length + delimitedPrefixes.length > 0) {
+        context.out.line(null, context.out.style.bold(HEADER));
+      }
       for (const one of delimitedPrefixes) {
         const shown = one + delimiter!;
         const space = " ".repeat(SIZE_CELLS + TIME_CELLS + 2);

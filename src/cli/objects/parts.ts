@@ -4,6 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { atMost } from "#kit/at-once.ts";
 import type { CommandContext } from "../context.ts";
 import type { Progress } from "../progress.ts";
+import { visible } from "../table.ts";
+import { showSize } from "../units.ts";
 
 const MIB = 1024 * 1024;
 
@@ -70,6 +72,21 @@ export async function eachPart(
 
 /** What is said when a transfer fails of which some parts are done. */
 export const GOES_ON = "The same command goes on where this one stopped.";
+
+/** Says that an earlier run has done some of it. */
+export function tellResumed(
+  out: CommandContext["out"],
+  key: string,
+  size: number,
+  done: ReadonlyMap<number, string>,
+): void {
+  const there = partsOf(size)
+    .filter(({ number }) => done.has(number))
+    .reduce((sum, { length }) => sum + length, 0);
+  if (there === 0) return;
+  const how = `${showSize(there)} of ${showSize(size)} are there`;
+  out.note(`Going on with ${visible(key)} where an earlier command stopped: ${how}.`);
+}
 
 /** Tries again while it is only the way to the server that fails. Only for what may be done twice. */
 export async function persistently<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {

@@ -53,14 +53,21 @@ export const putObjects = command({
       return;
     }
     const where = { cwd: context.cwd, isRecursive: options.recursive };
-    const planned = await planPut(address, args.files, where);
+    const { planned, skipped } = await planPut(address, args.files, where);
+    for (const { path, why } of skipped) context.out.warn(`${visible(path)} is left out: ${why}.`);
     const total = planned.reduce((sum, { file }) => sum + file.size, 0);
     const title = planned.length === 1 ? planned[0]!.key : `${planned.length} files`;
     using progress = context.out.progress(title, total);
     const journals = journalFolder(context.env);
     await dropOldJournals(journals, Date.now());
     const { parallel = DEFAULT_PARALLEL } = options;
-    await putFiles(address.bucket, planned, optionsFor, { context, parallel, progress, journals });
+    const transfer = { context, parallel, progress, journals };
+    const failed = await putFiles(address.bucket, planned, optionsFor, transfer);
+    const missing = failed + skipped.length;
+    if (missing === 0) return;
+    const count = `${missing} of ${planned.length + skipped.length} files were not stored.`;
+    const advice = failed > 0 ? " Run the command again to try them." : "";
+    throw new CliFault("failed", `${count}${advice}`);
   },
 });
 
@@ -87,22 +94,22 @@ async function putInput(
   say(address.bucket, stored, context.out);
 }
 
-/** Small files side by side; large ones one after the other, for their parts go side by side. */
+/** Small files side by side; large ones one after the other, for their parts go side by side. Returns how many failed. */
 async function putFiles(
   bucket: string,
   planned: readonly Planned[],
   optionsFor: OptionsFor,
   transfer: Transfer,
-): Promise<void> {
+): Promise<number> {
   const { out, signal } = transfer.context;
-  const failures: unknown[] = [];
+  let failed = 0;
   const put = async ({ key, file }: Planned) => {
     signal.throwIfAborted();
     try {
       say(bucket, await uploadFile({ bucket, key }, file, optionsFor(file.path), transfer), out);
     } catch (error) {
       if (signal.aborted || planned.length === 1) throw error;
-      failures.push(error);
+      failed++;
       out.warn(`${file.path} was not stored: ${(error as Error).message}`);
     }
   };
@@ -113,9 +120,7 @@ async function putFiles(
     planned.filter((one) => !isSmall(one)),
     put,
   );
-  if (failures.length === 0) return;
-  const count = `${failures.length} of ${planned.length} files were not stored.`;
-  throw new CliFault("failed", `${count} Run the command again to try them.`);
+  return failed;
 }
 
 function say(

@@ -3,6 +3,7 @@ import { type FileHandle, open, readFile } from "node:fs/promises";
 import type { StoreBucket, StoreMultipartOptions, StoreObject } from "#binding";
 import { CliFault } from "../fault.ts";
 import { fileFault } from "../file-fault.ts";
+import type { Progress } from "../progress.ts";
 import type { Address } from "./address.ts";
 import { Journal } from "./journal.ts";
 import {
@@ -13,6 +14,7 @@ import {
   partSize,
   partsOf,
   persistently,
+  tellResumed,
   type Transfer,
 } from "./parts.ts";
 
@@ -43,9 +45,8 @@ export async function uploadFile(
   const octets = await readFile(file.path).catch((error: unknown) => {
     throw fileFault("read", file.path, error);
   });
-  const stored = await bucket.put(address.key, octets, { ...options, md5: md5Of(octets) });
-  transfer.progress.add(octets.length);
-  return stored;
+  const checked = { ...options, md5: md5Of(octets) };
+  return counted(octets, transfer.progress, (body) => bucket.put(address.key, body, checked));
 }
 
 async function uploadInParts(
@@ -72,7 +73,8 @@ async function uploadInParts(
     await journal.begin({ uploadId, of });
   };
   const isResumed = journal.head !== null;
-  if (!isResumed) await begin();
+  if (isResumed) tellResumed(context.out, address.key, file.size, journal.parts);
+  else await begin();
   try {
     return await sendParts(bucket, address.key, file, transfer, journal);
   } catch (error) {
@@ -107,8 +109,11 @@ async function sendParts(
       transfer.progress.skip(octets.length);
       return;
     }
-    const send = () => upload.uploadPart(part.number, octets); // The same again replaces the part.
-    const { etag } = await persistently(transfer.context.signal, send);
+    // The same again replaces the part.
+    const send = (body: ReadableStream<Uint8Array>) => upload.uploadPart(part.number, body);
+    const { etag } = await persistently(transfer.context.signal, () =>
+      counted(octets, transfer.progress, send),
+    );
     if (etag !== md5) {
       throw new CliFault(
         "failed",
@@ -116,7 +121,6 @@ async function sendParts(
       );
     }
     await journal.add(part.number, etag);
-    transfer.progress.add(octets.length);
   });
   const { size, mtimeMs } = await handle.stat();
   if (size !== file.size || mtimeMs !== file.mtimeMs) {
@@ -129,6 +133,33 @@ async function sendParts(
   );
   await journal.drop();
   return stored;
+}
+
+/** Small enough that the progress moves, large enough to cost nothing. */
+const SLICE_OCTETS = 256 * 1024;
+
+/** Sends octets as a stream that tells how far it has been read; what did not arrive is taken back. */
+async function counted<T>(
+  octets: Uint8Array,
+  progress: Progress,
+  send: (body: ReadableStream<Uint8Array>) => Promise<T>,
+): Promise<T> {
+  let sent = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const slice = octets.slice(sent, sent + SLICE_OCTETS);
+      if (slice.length === 0) controller.close();
+      else controller.enqueue(slice);
+      sent += slice.length;
+      progress.add(slice.length);
+    },
+  });
+  try {
+    return await send(body);
+  } catch (error) {
+    progress.add(-sent);
+    throw error;
+  }
 }
 
 async function readPart(handle: FileHandle, part: Part, file: LocalFile): Promise<Uint8Array> {

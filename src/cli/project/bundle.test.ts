@@ -158,6 +158,14 @@ suite("imports of the runtime:", () => {
   });
 });
 
+test("a main that is not there is a fault of the project file, with its line", async () => {
+  const project = await lay({});
+  await assert.rejects(bundleProject(project, OPTIONS), {
+    message: "selvedge.toml:1: main: there is no file src/index.ts",
+    kind: "usage",
+  });
+});
+
 suite("what does not build is shown with its place:", () => {
   const cases: [name: string, index: string, said: RegExp][] = [
     ["broken syntax", "export default {\n  fetch( {\n};", /src\/index\.ts:3:\d+:\n\s+3 │ \};/],

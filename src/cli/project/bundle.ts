@@ -1,4 +1,5 @@
 /** Makes of a project what is uploaded: one script of all its sources, and the modules beside it. */
+import { existsSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import type { BuildOptions, BuildResult, Plugin } from "esbuild";
 import type { ScriptModule } from "#scripts";
@@ -65,11 +66,13 @@ export async function watchProject(
 }
 
 function mainOf(project: Project): string {
-  if (project.main !== null) return project.main;
-  const file = basename(project.path);
-  throw new ProjectFault(
-    `${file}: main: is missing: the file that the script starts in, such as "src/index.ts"`,
-  );
+  const { main, mainPlace } = project;
+  if (main === null) {
+    const what = `is missing: the file that the script starts in, such as "src/index.ts"`;
+    throw new ProjectFault(`${mainPlace}${what}`);
+  }
+  if (existsSync(main)) return main;
+  throw new ProjectFault(`${mainPlace}there is no file ${relative(project.folder, main)}`);
 }
 
 function buildOptions(

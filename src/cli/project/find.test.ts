@@ -55,7 +55,7 @@ test("--config names the file, relative to here", async () => {
   assert.equal(project.folder, join(root, "other"));
   assert.throws(
     () => openProject({ cwd: root, config: "none.toml", environment: null }),
-    /^ProjectFault: Cannot read the project file .+none\.toml: there is no such file\.$/,
+    /^CliFault: Cannot read the project file .+none\.toml: there is no such file or folder\.$/,
   );
 });
 

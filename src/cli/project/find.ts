@@ -1,7 +1,8 @@
 /** Finds a script's project file: here or in a folder above, or where `--config` says. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { ProjectFault } from "./document.ts";
+import { CliFault } from "../fault.ts";
+import { fileFault } from "../file-fault.ts";
 import { type Project, readProject } from "./project.ts";
 
 /** In a folder with several the first counts. The original's names serve projects that came from there. */
@@ -21,7 +22,8 @@ export interface FindOptions {
 export function openProject(options: FindOptions): Project {
   const project = findProject(options);
   if (project !== null) return project;
-  throw new ProjectFault(
+  throw new CliFault(
+    "not-found",
     `There is no selvedge.toml in ${options.cwd} or above it. Make a project with "selvedge init", or name its file with --config.`,
   );
 }
@@ -55,8 +57,6 @@ function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such file" : message;
-    throw new ProjectFault(`Cannot read the project file ${path}: ${why}.`, { cause });
+    throw fileFault("read", `the project file ${path}`, cause);
   }
 }

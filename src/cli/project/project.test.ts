@@ -68,6 +68,7 @@ test("a whole file is read", () => {
     accountId: null,
     name: "shop",
     main: "/p/src/index.ts",
+    mainPlace: "selvedge.toml:3: main: ",
     compatibilityDate: "2026-11-04",
     compatibilityFlags: ["nodejs_compat"],
     routes: [

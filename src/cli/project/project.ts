@@ -5,7 +5,7 @@
 import { dirname, resolve } from "node:path";
 import { suggestion } from "#kit/closest.ts";
 import { checkFile } from "./check.ts";
-import { parseDocument, type ProjectDocument, ProjectFault } from "./document.ts";
+import { parseDocument, placed, type ProjectDocument, ProjectFault } from "./document.ts";
 import { checkNames, checkRoutes, notInherited } from "./project-checks.ts";
 import type { EnvironmentFile, ModuleRule, ProjectFile, RouteFile } from "./shape.ts";
 import type { KeyPath } from "./toml-lines.ts";
@@ -20,6 +20,8 @@ export interface Project {
   readonly name: string | null;
   /** The entry file. */
   readonly main: string | null;
+  /** Where the file names it, for faults: `selvedge.toml:2: main: `. */
+  readonly mainPlace: string;
   readonly compatibilityDate: string | null;
   readonly compatibilityFlags: readonly string[];
   /** Null leaves those of the server as they are. */
@@ -84,6 +86,7 @@ export function readProject({ path, text, environment }: ReadOptions): Project {
     environment,
     ...shared(settings, dirname(path)),
     ...owned(chosen ?? file),
+    mainPlace: placed(document, [...(chosen?.main === undefined ? [] : place), "main"], ""),
     name: nameOf(file, chosen, environment),
     dev: { host: file.dev?.host ?? file.dev?.ip ?? null, port: file.dev?.port ?? null },
     warnings: [

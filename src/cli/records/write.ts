@@ -31,7 +31,8 @@ export async function writeRecord(
 /** The API's field is an option here. */
 function advised(error: unknown): never {
   const lacksPriority =
-    error instanceof ApiFault && error.errors.some(({ message }) => /^priority is a/.test(message));
+    error instanceof ApiFault &&
+    error.errors.some(({ message }) => message.startsWith("priority "));
   if (!lacksPriority) throw error;
   throw new CliFault("usage", `${error.message} Give it with --priority.`, { cause: error });
 }

@@ -17,8 +17,9 @@ const before: ScriptState = {
     { type: "secret_text", name: "KEY" },
   ],
   routes: ["a.example/*", "b.example/*"],
+  domains: ["app.example"],
   crons: ["* * * * *"],
-  onSubdomain: true,
+  urls: ["http://shop.me.test"],
 };
 
 const lines = (was: ScriptState | null, is: ScriptState) =>
@@ -44,8 +45,9 @@ test("what comes, goes and changes is told", () => {
       { type: "version_metadata", name: "VERSION" },
     ],
     routes: ["b.example/*", "c.example/*"],
+    domains: ["app.example", "cd.example"],
     crons: [],
-    onSubdomain: false,
+    urls: [],
   };
   assert.deepEqual(lines(before, after), [
     "~ size: 1 KiB → 2 KiB",
@@ -60,23 +62,31 @@ test("what comes, goes and changes is told", () => {
     "+ binding VERSION: version",
     "- route a.example/*",
     "+ route c.example/*",
+    "+ domain cd.example",
     "- cron * * * * *",
-    "~ subdomain: on → off",
+    "- url http://shop.me.test",
   ]);
 });
 
 test("routes and crons that the project does not speak of stay", () => {
-  assert.deepEqual(lines(before, { ...before, routes: null, crons: null }), []);
+  assert.deepEqual(lines(before, { ...before, routes: null, domains: null, crons: null }), []);
 });
 
 test("a script that is new has everything new", () => {
   const bindings = [{ type: "store_bucket", name: "PHOTOS", bucket_name: "photos" }];
-  const after = { ...before, compatibilityFlags: [], bindings, routes: null, crons: null };
+  const after = {
+    ...before,
+    compatibilityFlags: [],
+    bindings,
+    routes: null,
+    domains: null,
+    crons: null,
+  };
   assert.deepEqual(lines(null, after), [
     "+ size: 1 KiB",
     "+ compatibility_date: 2026-01-01",
     "+ binding PHOTOS: bucket photos",
-    "+ subdomain: on",
+    "+ url http://shop.me.test",
   ]);
 });
 

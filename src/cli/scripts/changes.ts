@@ -10,8 +10,10 @@ export interface ScriptState {
   readonly compatibilityFlags: readonly string[];
   readonly bindings: readonly ApiBinding[];
   readonly routes: readonly string[] | null;
+  readonly domains: readonly string[] | null;
   readonly crons: readonly string[] | null;
-  readonly onSubdomain: boolean | null;
+  /** Its own, under the server's domain for scripts; none while that is off. */
+  readonly urls: readonly string[];
 }
 
 export interface Change {
@@ -37,16 +39,20 @@ export function changesBetween(
     ...single("compatibility_date", was.compatibilityDate, after.compatibilityDate),
     ...among(flagged(was.compatibilityFlags), flagged(after.compatibilityFlags)),
     ...amongBindings(was.bindings, after.bindings, keeps),
-    ...(after.routes === null
-      ? []
-      : among(entries("route", was.routes ?? []), entries("route", after.routes))),
-    ...(after.crons === null
-      ? []
-      : among(entries("cron", was.crons ?? []), entries("cron", after.crons))),
-    ...(after.onSubdomain === null
-      ? []
-      : single("subdomain", onOff(was.onSubdomain), onOff(after.onSubdomain))),
+    ...amongNamed("route", was.routes, after.routes),
+    ...amongNamed("domain", was.domains, after.domains),
+    ...amongNamed("cron", was.crons, after.crons),
+    ...amongNamed("url", was.urls, after.urls),
   ];
+}
+
+/** Null after: they stay as they are. */
+function amongNamed(
+  kind: string,
+  before: readonly string[] | null,
+  after: readonly string[] | null,
+): Change[] {
+  return after === null ? [] : among(entries(kind, before ?? []), entries(kind, after));
 }
 
 const NOTHING: ScriptState = {
@@ -55,8 +61,9 @@ const NOTHING: ScriptState = {
   compatibilityFlags: [],
   bindings: [],
   routes: [],
+  domains: [],
   crons: [],
-  onSubdomain: null,
+  urls: [],
 };
 
 /** `+ binding PHOTOS: bucket photos`, `~ size: 1 KiB → 2 KiB`, `- route a.example/*` */
@@ -131,9 +138,4 @@ export function showBinding(binding: ApiBinding): string {
 
 function sizeOf(bytes: number | null): string | null {
   return bytes === null ? null : showSize(bytes);
-}
-
-function onOff(isOn: boolean | null): string | null {
-  if (isOn === null) return null;
-  return isOn ? "on" : "off";
 }

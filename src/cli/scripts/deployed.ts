@@ -2,6 +2,7 @@
 import { ApiFault } from "../api-fault.ts";
 import type { ApiClient } from "../api-client.ts";
 import type { ScriptState } from "./changes.ts";
+import type { ScriptDomain } from "./domain-conflicts.ts";
 import type { ScriptAddress } from "./project-options.ts";
 import type { ApiBinding } from "./upload.ts";
 import type { VersionView } from "./version.ts";
@@ -15,13 +16,14 @@ interface Settings {
 /** Null when the server has no such script, or nothing of it is deployed. */
 export async function readDeployed(
   api: ApiClient,
-  { name, path }: ScriptAddress,
+  { name, account, path }: ScriptAddress,
+  ownUrl: string,
 ): Promise<ScriptState | null> {
   const settings = await orNull(api.get<Settings>(`${path}/settings`));
   if (settings === null) return null;
-  const service = `${path.replace(/\/scripts\/[^/]*$/, "")}/services/${encodeURIComponent(name)}`;
-  const [routes, schedules, subdomain, bytes] = await Promise.all([
-    api.get<{ pattern: string }[]>(`${service}/environments/production/routes`),
+  const [routes, domains, schedules, subdomain, bytes] = await Promise.all([
+    routesOf(api, account, name),
+    api.get<ScriptDomain[]>(`${account}/workers/domains`, { service: name }),
     api.get<{ schedules: { cron: string }[] }>(`${path}/schedules`),
     api.get<{ enabled: boolean }>(`${path}/subdomain`),
     deployedBytes(api, path),
@@ -31,10 +33,23 @@ export async function readDeployed(
     compatibilityDate: settings.compatibility_date,
     compatibilityFlags: settings.compatibility_flags,
     bindings: settings.bindings,
-    routes: routes.map(({ pattern }) => pattern),
+    routes,
+    domains: domains.map(({ hostname }) => hostname),
     crons: schedules.schedules.map(({ cron }) => cron),
-    onSubdomain: subdomain.enabled,
+    urls: subdomain.enabled ? [ownUrl] : [],
   };
+}
+
+/** Their patterns. */
+export async function routesOf(api: ApiClient, account: string, name: string): Promise<string[]> {
+  const service = `${account}/workers/services/${encodeURIComponent(name)}`;
+  const routes = await api.get<{ pattern: string }[]>(`${service}/environments/production/routes`);
+  return routes.map(({ pattern }) => pattern);
+}
+
+/** `my-account.scripts.test:8080`: what the names of an account's scripts end with. */
+export async function scriptsHost(api: ApiClient, account: string): Promise<string> {
+  return (await api.get<{ host: string }>(`${account}/workers/subdomain`)).host;
 }
 
 /** Of the code that is there, without maps; null when the server does not say. */

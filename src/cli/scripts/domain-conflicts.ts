@@ -4,7 +4,7 @@ import { wrongUsage } from "../fault.ts";
 import { type DnsRecord, recordLine } from "../records/record.ts";
 import type { Change } from "./changes.ts";
 import type { ScriptAddress } from "./project-options.ts";
-import { orUnseen, type Placed, recordsOf } from "./trigger-plan.ts";
+import { orUnseen, type Placed, recordsOf } from "./route-places.ts";
 
 export type DomainConflict =
   | { readonly kind: "records"; readonly hostname: string; readonly records: readonly DnsRecord[] }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { readProject } from "../project/project.ts";
-import { envDeclaration } from "./env-types.ts";
+import { envDeclaration, envFile } from "./env-types.ts";
 
 const projectOf = (text: string) =>
   readProject({ path: "/p/selvedge.toml", text, environment: null });
@@ -25,10 +25,7 @@ service = "auth"
 [version_metadata]
 binding = "VERSION"
 `);
-  const expected = `// Written by "selvedge types" from the project file: run it again after a change there.
-/// <reference types="selvedge/script" />
-
-interface Env {
+  const expected = `interface Env {
   GREETING: string;
   COUNT: number;
   "odd-name": boolean;
@@ -46,13 +43,20 @@ interface Env {
   PHOTOS: StoreBucket;
   AUTH: Fetcher;
   VERSION: VersionMetadata;
-}
-`;
+}`;
   assert.equal(envDeclaration(project, ["API_KEY", "OVERRIDDEN"]), expected);
 });
 
 test("a project that binds nothing has an empty Env", () => {
-  assert.match(envDeclaration(projectOf(""), []), /\n\ninterface Env \{\}\n$/);
+  assert.equal(envDeclaration(projectOf(""), []), "interface Env {}");
+});
+
+test("the file stands by itself: it names no other", async () => {
+  const file = await envFile(projectOf(""), []);
+  assert.match(file, /^\/\/ Written by "selvedge types"/);
+  assert.match(file, /^interface StoreBucket \{$/m);
+  assert.match(file, /^interface ExportedHandler</m);
+  assert.doesNotMatch(file, /import\(|<reference|^export |oxlint/m);
 });
 
 test("every type of the bucket's is an ambient type, too", () => {

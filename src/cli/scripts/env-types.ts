@@ -1,5 +1,13 @@
 /** The declaration of a script's `env`, from what its project binds. */
+import { ambientTypes } from "./ambient-types.ts";
 import type { Project } from "../project/project.ts";
+
+/** The whole file: nothing has to be installed for it. */
+export async function envFile(project: Project, secrets: readonly string[]): Promise<string> {
+  const head =
+    '// Written by "selvedge types" from the project file: run it again after a change there.';
+  return [head, envDeclaration(project, secrets), await ambientTypes()].join("\n\n");
+}
 
 /** `secrets` are names; their values are nobody's business here. */
 export function envDeclaration(project: Project, secrets: readonly string[]): string {
@@ -15,13 +23,7 @@ export function envDeclaration(project: Project, secrets: readonly string[]): st
       : [[project.versionBinding, "VersionMetadata"] as const]),
   ];
   const lines = members.map(([name, type]) => `  ${keyOf(name)}: ${type};`);
-  return [
-    '// Written by "selvedge types" from the project file: run it again after a change there.',
-    '/// <reference types="selvedge/script" />',
-    "",
-    lines.length === 0 ? "interface Env {}" : `interface Env {\n${lines.join("\n")}\n}`,
-    "",
-  ].join("\n");
+  return lines.length === 0 ? "interface Env {}" : `interface Env {\n${lines.join("\n")}\n}`;
 }
 
 function keyOf(name: string): string {

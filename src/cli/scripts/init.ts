@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { command, optionalArg, text, yes } from "../command.ts";
 import { type CommandContext, Interrupted } from "../context.ts";
 import { CliFault } from "../fault.ts";
-import { envDeclaration } from "./env-types.ts";
+import { envFile } from "./env-types.ts";
 import { ENV_FILE } from "./types.ts";
 
 /** Beside the sources, in a checkout and in the package. */
@@ -31,7 +31,7 @@ export const initProject = command({
   async run({ args, options }, context) {
     const folder = resolve(context.cwd, args.dir ?? ".");
     const name = await chooseName(options, nameAfter(folder), context);
-    const files = await fill({ name, bucket: `${name}-objects`, version: context.version });
+    const files = await fill({ name, bucket: `${name}-objects` });
     const there = [...files.keys()].filter((path) => existsSync(join(folder, path)));
     if (there.length > 0) {
       const what = `${relative(context.cwd, folder) || "This folder"} has ${there.join(", ")} already`;
@@ -96,15 +96,20 @@ async function fill(values: Readonly<Record<string, string>>): Promise<Map<strin
   }
   const { readProject } = await import("../project/project.ts");
   const file = { path: "selvedge.toml", text: files.get("selvedge.toml")!, environment: null };
-  return files.set(ENV_FILE, envDeclaration(readProject(file), []));
+  return files.set(ENV_FILE, await envFile(readProject(file), []));
 }
 
 function shown(made: { name: string; files: string[] }, folder: string): string {
   const steps = [
-    ...(folder === "" ? [] : [`  cd ${folder}`]),
+    ...(folder === "" ? [] : [`  cd ${quoted(folder)}`]),
     "  selvedge dev       runs it here and reloads on save",
     `  selvedge bucket create ${made.name}-objects && selvedge deploy`,
     "                     puts it on a server",
   ];
   return `Made the script ${made.name}: ${made.files.join(", ")}\n\nNow:\n${steps.join("\n")}`;
+}
+
+/** As a shell takes it for one word. */
+function quoted(path: string): string {
+  return /^[\w./@+-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -49,9 +49,11 @@ export function runnable(project: Project): RunnableProject {
   return { ...project, name, compatibilityDate };
 }
 
-/** `/accounts/…/workers/scripts/NAME`, and the name. */
 export interface ScriptAddress {
   readonly name: string;
+  /** `/accounts/…` */
+  readonly account: string;
+  /** `/accounts/…/workers/scripts/NAME` */
   readonly path: string;
 }
 
@@ -78,8 +80,8 @@ export async function addressOf(
   project: Project | null,
   context: CommandContext,
 ): Promise<ScriptAddress> {
-  const account = await accountOf(project, context);
-  return { name, path: `/accounts/${account}/workers/scripts/${encodeURIComponent(name)}` };
+  const account = `/accounts/${await accountOf(project, context)}`;
+  return { name, account, path: `${account}/workers/scripts/${encodeURIComponent(name)}` };
 }
 
 /** The project may say which account; a file of the original's names one of theirs. */

@@ -2,7 +2,7 @@
 import type { RoutePattern } from "#scripts";
 import type { CommandContext } from "../context.ts";
 import type { Zone } from "../zones/zone.ts";
-import { type Placed, type PlacedPattern, recordsOf } from "./trigger-plan.ts";
+import { type Placed, type PlacedPattern, recordsOf } from "./route-places.ts";
 
 /** A zone with more proxied records than this is not looked through for a warning's sake. */
 const LOOKED_AT = 5_000;

@@ -1,6 +1,7 @@
 /** Follows a deployed script: its requests, logs and exceptions, live. */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ApiFault } from "../api-fault.ts";
 import { choice, command, optionalArg, text, texts } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { CliFault } from "../fault.ts";
@@ -17,8 +18,8 @@ interface Tail {
 const PROTOCOL = "trace-v1";
 /** The server has ended it, and means it. */
 const NORMAL_CLOSE = 1_000;
-/** After a connection was lost: what a restart of the server takes. */
-const RECONNECT_PAUSE_MS = 1_000;
+/** After a connection was lost: half a minute, for a restart of the server and of what is before it. */
+const RECONNECT_PAUSES_MS = [500, 1_000, 2_000, 4_000, 7_000, 7_000, 8_000];
 
 const OUTCOMES = {
   ok: ["ok"],
@@ -42,13 +43,12 @@ export const tailScript = command({
   ],
   json: "a line for each event",
   async run({ args, options }, context) {
-    const address = await scriptOf({ ...options, name: args.script }, context);
+    const address = await scriptOf(options, context, args.script);
     const filters = filtersOf(options);
-    while (!context.signal.aborted) {
-      const isOver = await follow(address, filters, context);
-      if (isOver) return;
+    let isOver = await follow(address, filters, context);
+    while (!isOver) {
       context.out.note("The connection was lost; connecting again.");
-      await sleep(RECONNECT_PAUSE_MS, null, { signal: context.signal });
+      isOver = await followAgain(address, filters, context);
     }
   },
 });
@@ -65,6 +65,24 @@ export function filtersOf({ status, method, search }: Wanted): object[] {
     ...(method.length === 0 ? [] : [{ method: method.map((one) => one.toUpperCase()) }]),
     ...(search === undefined ? [] : [{ query: search }]),
   ];
+}
+
+async function followAgain(
+  address: ScriptAddress,
+  filters: readonly object[],
+  context: CommandContext,
+): Promise<boolean> {
+  const { signal } = context;
+  for (const pause of RECONNECT_PAUSES_MS) {
+    await sleep(pause, null, { signal });
+    try {
+      return await follow(address, filters, context);
+    } catch (error) {
+      // The script may be gone, or the token; what else there is may pass.
+      if (signal.aborted || (error instanceof ApiFault && error.status < 500)) throw error;
+    }
+  }
+  return follow(address, filters, context);
 }
 
 /** True when the server has ended it; false when the connection broke. */

@@ -12,12 +12,18 @@ export function patternsOf(project: Project): string[] | null {
   return project.routes?.filter((route) => !route.isDomain).map(({ pattern }) => pattern) ?? null;
 }
 
+export function domainsOf(project: Project): string[] | null {
+  const domains = project.routes?.filter((route) => route.isDomain);
+  return domains?.map(({ pattern }) => pattern.toLowerCase()) ?? null;
+}
+
+/** Unless the domains may replace what stands in their way, that is an error. */
 export async function deployTriggers(
   api: ApiClient,
   { path }: ScriptAddress,
   project: Project,
+  mayReplace: boolean,
 ): Promise<void> {
-  await api.post(`${path}/subdomain`, { enabled: wantsSubdomain(project) });
   if (project.routes !== null) {
     const [domains, routes] = [
       project.routes.filter(({ isDomain }) => isDomain),
@@ -27,7 +33,12 @@ export async function deployTriggers(
       `${path}/routes`,
       routes.map((route) => ({ pattern: route.pattern, ...zoneOf(route) })),
     );
-    await deployDomains(api, path, domains);
+    await api.put(`${path}/domains/records`, {
+      override_scope: true,
+      override_existing_origin: mayReplace,
+      override_existing_dns_record: mayReplace,
+      origins: domains.map((domain) => ({ hostname: domain.pattern, ...zoneOf(domain) })),
+    });
   }
   if (project.crons !== null) {
     await api.put(
@@ -35,20 +46,8 @@ export async function deployTriggers(
       project.crons.map((cron) => ({ cron })),
     );
   }
-}
-
-async function deployDomains(
-  api: ApiClient,
-  path: string,
-  domains: readonly ProjectRoute[],
-): Promise<void> {
-  const origins = domains.map((domain) => ({ hostname: domain.pattern, ...zoneOf(domain) }));
-  await api.put(`${path}/domains/records`, {
-    override_scope: true,
-    override_existing_origin: true,
-    override_existing_dns_record: true,
-    origins,
-  });
+  // Last: a script whose routes cannot be set keeps the name that it has been reached by.
+  await api.post(`${path}/subdomain`, { enabled: wantsSubdomain(project) });
 }
 
 function zoneOf({ zoneId, zoneName }: ProjectRoute) {

@@ -9,18 +9,22 @@ export const NO_DIRECTIVES: Directives = new Map();
 const MAX_SECONDS = 2 ** 31;
 
 // A name, perhaps an argument as token or quoted, then whatever stands before the next comma.
-const DIRECTIVE = /[\s,]*([^\s,="]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?[^,]*/y;
+const DIRECTIVE = /([^\s,="]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?[^,]*/y;
+const SEPARATORS = ", \t";
 
 export function parseCacheControl(text: string | null | undefined): Directives {
   if (text === null || text === undefined) return NO_DIRECTIVES;
   const found = new Map<string, string | null>();
   for (let at = 0; at < text.length;) {
+    if (SEPARATORS.includes(text[at]!)) {
+      at++;
+      continue;
+    }
     DIRECTIVE.lastIndex = at;
     const match = DIRECTIVE.exec(text);
     if (match === null) {
       const comma = text.indexOf(",", at);
-      if (comma === -1) break;
-      at = comma + 1;
+      at = comma === -1 ? text.length : comma;
       continue;
     }
     at = DIRECTIVE.lastIndex;

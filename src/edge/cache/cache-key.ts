@@ -1,11 +1,9 @@
 /** Under what a response is kept: the zone, and the URL as far as the zone's level tells URLs apart. */
 import type { CacheRequest } from "./messages.ts";
 
-/** Null when the level has nothing kept under such a URL. */
-export function cacheKey({ zoneId, level, scheme, hostname, target }: CacheRequest): string | null {
-  if (level === "aggressive") return `${zoneId} ${scheme}://${hostname}${target}`;
-  const query = target.indexOf("?");
-  if (query !== -1 && level === "basic") return null;
+/** Only the level `aggressive` tells URLs apart by their queries. */
+export function cacheKey({ zoneId, level, scheme, hostname, target }: CacheRequest): string {
+  const query = level === "aggressive" ? -1 : target.indexOf("?");
   const path = query === -1 ? target : target.slice(0, query);
   return `${zoneId} ${scheme}://${hostname}${path}`;
 }
@@ -40,8 +38,13 @@ export function doubtfulKeys(
     const url = location === null ? null : URL.parse(location, base);
     return url?.hostname === request.hostname ? [`${url.pathname}${url.search}`] : [];
   });
+  // Whatever the level is now, or was when they were stored.
+  const kinds = SCHEMES.flatMap((scheme) => LEVELS.map((level) => ({ ...request, scheme, level })));
   const keys = [request.target, ...targets].flatMap((target) =>
-    (["http", "https"] as const).map((scheme) => cacheKey({ ...request, scheme, target })),
+    kinds.map((kind) => cacheKey({ ...kind, target })),
   );
-  return [...new Set(keys.filter((key) => key !== null))];
+  return [...new Set(keys)];
 }
+
+const SCHEMES = ["http", "https"] as const;
+const LEVELS = ["aggressive", "simplified"] as const;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import fc from "fast-check";
 import { NOW, settle, slowBody, World } from "./origin.contract.ts";
 
 const fresh = { "Cache-Control": "max-age=60" };
@@ -502,4 +503,74 @@ suite("a purge", () => {
     assert.equal((await world.get("/c")).cache, "MISS");
     assert.equal((await world.get("/slow")).body, "new");
   });
+
+  test("means also what a request that went by itself was about to bring", async () => {
+    const world = new World({ headers: { "Cache-Control": "no-store" } });
+    await world.get("/");
+    world.script = () => {
+      world.purges.add([{ number: 1, zoneId: "z", kind: "everything", value: "" }]);
+      return { headers: fresh, body: "old" };
+    };
+    assert.equal((await world.get("/")).body, "old");
+    world.script = () => ({ headers: fresh, body: "new" });
+    assert.equal((await world.get("/")).body, "new");
+  });
+});
+
+test("whatever happens, nobody gets what changed longer ago than the origin allows", async () => {
+  const [freshFor, whileRevalidate, ifError] = [60, 30, 120];
+  const control = `max-age=${freshFor}, stale-while-revalidate=${whileRevalidate}, stale-if-error=${ifError}`;
+  /** How long ago, in seconds, what is answered may have ceased to be true. */
+  const allowed: Readonly<Record<string, number>> = {
+    HIT: freshFor,
+    UPDATING: freshFor + whileRevalidate,
+    STALE: freshFor + ifError,
+    MISS: 0,
+    EXPIRED: 0,
+    REVALIDATED: 0,
+  };
+  const step = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom("get", "get", "change", "down", "up", "post", "purge"),
+    },
+    { weight: 1, arbitrary: fc.nat(100) },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const endedAt: number[] = [];
+      let version = 0;
+      let isUp = true;
+      let purges = 0;
+      const world: World = new World((conditions) => {
+        if (!isUp) throw new Error("down");
+        const headers = {
+          ETag: `"${version}"`,
+          "Cache-Control": control,
+          Date: httpDate(world.now),
+        };
+        const isSame = conditions?.[1] === headers.ETag;
+        return isSame ? { status: 304, headers } : { headers, body: String(version) };
+      });
+      for (const one of steps) {
+        if (typeof one === "number") world.pass(one);
+        else if (one === "change") endedAt[version++] = world.now;
+        else if (one === "purge") {
+          world.purges.add([{ number: ++purges, zoneId: "z", kind: "everything", value: "" }]);
+          endedAt.fill(Number.NEGATIVE_INFINITY);
+        } else if (one === "post") {
+          const done = await world.get("/", {}, { method: "POST" }).catch(() => null);
+          if (done !== null) endedAt.fill(Number.NEGATIVE_INFINITY);
+        } else if (one === "get") {
+          const answer = await world.get("/").catch(() => null);
+          await settle();
+          if (answer === null) continue;
+          const staleFor = (world.now - (endedAt[Number(answer.body)] ?? world.now)) / 1000;
+          const most = allowed[answer.cache]!;
+          assert.ok(staleFor === 0 || staleFor < most, `${answer.cache} of ${staleFor} s ago`);
+        } else isUp = one === "up";
+      }
+    }),
+    { numRuns: 200 },
+  );
 });

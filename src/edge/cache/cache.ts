@@ -5,9 +5,9 @@
 import { answerFrom, isPlain } from "./answer.ts";
 import { cacheKey, doubtfulKeys } from "./cache-key.ts";
 import type { Fill } from "./fill.ts";
-import { judge } from "./freshness.ts";
 import { Flights } from "./flights.ts";
-import { fieldOf, withoutFields } from "./headers.ts";
+import { judge } from "./freshness.ts";
+import { fieldOf, type RawHeaders, withoutFields } from "./headers.ts";
 import type { Kept } from "./kept.ts";
 import {
   type CachedResponse,
@@ -17,12 +17,12 @@ import {
   STATUS_FIELD,
 } from "./messages.ts";
 import { type Call, OriginExchange, type Outcome } from "./origin-exchange.ts";
-import { NOT_CACHED, passed, passOn } from "./pass-on.ts";
 import { Passing } from "./passing.ts";
 import type { Span } from "./ranges.ts";
-import { directivesAsked, isFor, isForCache, mayHave, SAFE } from "./request-rules.ts";
+import { directivesAsked, isFor, mayHave, passStatus, SAFE } from "./request-rules.ts";
 import { Shelf, type ShelfOptions } from "./shelf.ts";
 import { isInFile, type StoredHead } from "./stored.ts";
+import { NOT_CACHED, passed, passOn } from "./uncached.ts";
 
 export interface CacheOptions extends ShelfOptions {
   /** The largest body that is kept. */
@@ -71,15 +71,23 @@ export class Cache {
     return this.#shelf.size;
   }
 
+  /**
+   * Whether the cache has no part in a request, and what is told of it then. Whoever carries such requests
+   * without `handle` tells of their answers with `noteChange`.
+   */
+  passes(request: CacheRequest): "DYNAMIC" | "BYPASS" | null {
+    return passStatus(request);
+  }
+
   /** Takes a request to the cache and, where that has nothing for it, to the origin, whose failure it throws. */
   handle(
     request: CacheRequest,
     fetchOrigin: FetchOrigin,
   ): CachedResponse | Promise<CachedResponse> {
-    const { method, headers, level } = request;
-    if (method !== "GET" && method !== "HEAD") return this.#passUnsafe(request, fetchOrigin);
-    const key = isForCache(request) ? cacheKey(request) : null;
-    if (key === null) return passOn(fetchOrigin, level === "bypass" ? "BYPASS" : "DYNAMIC");
+    const { headers } = request;
+    const status = passStatus(request);
+    if (status !== null) return this.#pass(request, fetchOrigin, status);
+    const key = cacheKey(request);
     const call: Call = { request, key, asked: directivesAsked(headers), fetchOrigin };
     const kept = this.#shelf.atHand(key, headers);
     return kept === undefined ? this.#seek(call, 0) : this.#use(call, kept);
@@ -231,6 +239,7 @@ export class Cache {
   async #alone(call: Call): Promise<CachedResponse> {
     const { key, request, fetchOrigin } = call;
     const { moment } = this.#shelf;
+    const purge = this.#options.purges.last;
     const requestedAt = this.#options.now();
     const isPassing = this.#passing.has(key, requestedAt);
     const response = await fetchOrigin(null);
@@ -238,7 +247,7 @@ export class Cache {
     const place = this.#shelf.placeOf(key, request.headers);
     const head =
       isPlain(request) && this.#flights.get(place) === undefined
-        ? this.#exchange.headOfPassed(call, response, exchange)
+        ? this.#exchange.headOfPassed(call, response, exchange, purge)
         : null;
     if (head === null) return passed(response, isPassing ? "BYPASS" : "MISS");
     const fill = this.#exchange.fill(head, response, moment);
@@ -247,17 +256,24 @@ export class Cache {
     return this.#finish(call, outcome);
   }
 
-  /** What an unsafe method has changed must be asked for again. RFC 9111 §4.4. */
-  async #passUnsafe(request: CacheRequest, fetchOrigin: FetchOrigin): Promise<CachedResponse> {
+  async #pass(
+    request: CacheRequest,
+    fetchOrigin: FetchOrigin,
+    status: CacheStatus,
+  ): Promise<CachedResponse> {
     const response = await fetchOrigin(null);
-    const { status, headers } = response;
-    if (!SAFE.has(request.method) && status >= 200 && status < 400 && request.level !== "off") {
-      const locations = [fieldOf(headers, "location"), fieldOf(headers, "content-location")];
-      const keys = doubtfulKeys(request, locations);
-      this.forget(keys);
-      this.#options.onForgotten(keys);
-    }
-    return passed(response, "DYNAMIC");
+    this.noteChange(request, response.status, response.headers);
+    return passed(response, status);
+  }
+
+  /** What an unsafe method has changed must be asked for again. RFC 9111 §4.4. */
+  noteChange(request: CacheRequest, status: number, headers: RawHeaders): void {
+    if (SAFE.has(request.method) || status < 200 || status >= 400 || request.level === "off")
+      return;
+    const locations = [fieldOf(headers, "location"), fieldOf(headers, "content-location")];
+    const keys = doubtfulKeys(request, locations);
+    this.forget(keys);
+    this.#options.onForgotten(keys);
   }
 }
 

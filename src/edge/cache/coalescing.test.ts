@@ -72,6 +72,10 @@ suite("requests that come together", () => {
     world.script = () => ({ headers: fresh, body: "now" });
     assert.equal((await world.get("/")).cache, "MISS");
     assert.equal((await world.get("/")).cache, "HIT");
+    world.purges.add([{ number: 1, zoneId: "z", kind: "everything", value: "" }]);
+    const before = world.fetches.length;
+    await Promise.all(many(10, () => world.get("/")));
+    assert.equal(world.fetches.length, before + 1);
   });
 
   test("share the origin's failure, and the next try is a new one", async () => {

@@ -101,6 +101,7 @@ export class BodyDraft implements AsyncDisposable {
   readonly file: string;
   readonly #fd: number;
   readonly #sums: number[] = [];
+  readonly #reads = new Set<Promise<unknown>>();
   #length = 0;
 
   constructor(file: string, fd: number) {
@@ -136,14 +137,18 @@ export class BodyDraft implements AsyncDisposable {
   /** Some octets from the place on, at most a piece; it must have been written. */
   async read(at: number): Promise<Uint8Array> {
     const into = Buffer.allocUnsafeSlow(Math.min(PIECE_OCTETS, this.#length - at));
-    return readFully(this.#fd, into, at);
+    const read = readFully(this.#fd, into, at);
+    this.#reads.add(read);
+    return read.finally(() => this.#reads.delete(read));
   }
 
   body(): FileBody {
     return { file: this.file, length: this.#length, sums: this.#sums };
   }
 
+  /** Not under a read that nobody waits for any more: the number could be another file's by then. */
   async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.#reads);
     await close(this.#fd);
   }
 }
@@ -156,6 +161,7 @@ class FilePieces implements AsyncIterableIterator<Uint8Array> {
   readonly #end: number;
   #at: number;
   #isClosed = false;
+  #reading: Promise<Buffer> | null = null;
 
   constructor(fd: number, body: FileBody, { start, end }: Span, onDamaged: () => void) {
     this.#onDamaged = onDamaged;
@@ -175,7 +181,8 @@ class FilePieces implements AsyncIterableIterator<Uint8Array> {
       const piece = Math.floor(this.#at / PIECE_OCTETS);
       const start = piece * PIECE_OCTETS;
       const length = Math.min(PIECE_OCTETS, this.#body.length - start);
-      const bytes = await readFully(this.#fd, Buffer.allocUnsafeSlow(length), start);
+      this.#reading = readFully(this.#fd, Buffer.allocUnsafeSlow(length), start);
+      const bytes = await this.#reading;
       if (crc32(bytes) !== this.#body.sums[piece]) throw new Error("A cached body is damaged");
       const value = bytes.subarray(this.#at - start, this.#end - start);
       this.#at = start + length;
@@ -191,6 +198,7 @@ class FilePieces implements AsyncIterableIterator<Uint8Array> {
     this.#at = this.#end;
     if (!this.#isClosed) {
       this.#isClosed = true;
+      await this.#reading?.catch(() => {});
       await close(this.#fd);
     }
     return { done: true, value: undefined };

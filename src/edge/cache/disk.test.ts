@@ -176,10 +176,14 @@ suite("the cache on disk", () => {
       const writer = spawn(process.execPath, [program, folder], {
         stdio: ["ignore", "pipe", "inherit"],
       });
-      let seen = 0;
-      for await (const chunk of writer.stdout) {
-        seen += String(chunk).split("\n").length - 1;
-        if (seen >= lines) writer.kill("SIGKILL");
+      try {
+        let seen = 0;
+        for await (const chunk of writer.stdout) {
+          seen += String(chunk).split("\n").length - 1;
+          if (seen >= lines) writer.kill("SIGKILL");
+        }
+      } finally {
+        writer.kill("SIGKILL");
       }
       await aMoment();
       const { world, ledger } = await start(folder, { status: 500 });

@@ -107,10 +107,10 @@ export class OriginExchange {
   }
 
   /** The response that a request got by itself is kept too, if it may be. */
-  headOfPassed({ request, asked, key }: Call, response: OriginResponse, exchange: Exchange) {
-    const { purges } = this.#options;
+  headOfPassed(call: Call, response: OriginResponse, exchange: Exchange, purge: number) {
     if (this.#isTooLarge(response)) return null;
-    return headFor(key, request, asked, response, exchange, purges.last);
+    const { request, asked, key } = call;
+    return headFor(key, request, asked, response, exchange, purge);
   }
 
   async #confirmed(

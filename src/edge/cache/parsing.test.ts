@@ -82,7 +82,7 @@ suite("Cache-Control (RFC 9111 §5.2)", () => {
   for (const [text, directives] of cases) {
     test(`'${text}'`, () => assert.deepEqual([...parseCacheControl(text)], directives));
   }
-  test("takes any text, in time that grows with it", () => {
+  test("takes any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 2000 }), (text) => {
         for (const name of parseCacheControl(text).keys()) {
@@ -90,11 +90,22 @@ suite("Cache-Control (RFC 9111 §5.2)", () => {
         }
       }),
     );
-    const start = performance.now();
-    for (const part of ["=", '"', ",", "a=", 'a="', '\\"', " "])
-      parseCacheControl(part.repeat(16_384));
-    assert.ok(performance.now() - start < 2000);
   });
+});
+
+test("a header of any shape is read in time that grows with its length alone", () => {
+  const start = performance.now();
+  const parts = ["=", '"', ",", "a=", 'a="', '\\"', " ", ", ", "=,", ";", "W/", "-", "*", ";q=1.0"];
+  for (const part of parts) {
+    for (const text of [part.repeat(32_768), `bytes=${part.repeat(32_768)}x`]) {
+      parseCacheControl(text);
+      wantedPart(text, 10);
+      variantOf(["accept-encoding", "x-a"], { "accept-encoding": text, "x-a": text });
+      clientHasIt(["ETag", '"1"'], { "if-none-match": text }, NOW);
+      parseHttpDate(text, NOW);
+    }
+  }
+  assert.ok(performance.now() - start < 2000, "far more than linear");
 });
 
 suite("ranges (RFC 9110 §14.1.2)", () => {

@@ -10,7 +10,7 @@ export interface Span {
 export type Wanted = Span | "whole" | "unsatisfiable";
 
 export function wantedPart(range: string, length: number): Wanted {
-  const match = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(range);
+  const match = /^bytes=(\d*)-(\d*)$/i.exec(range.trim());
   if (match === null) return "whole";
   const [first, last] = [match[1]!, match[2]!];
   if (first === "") {

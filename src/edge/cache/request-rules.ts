@@ -8,14 +8,20 @@ import { variantOf } from "./vary.ts";
 /** Methods that change nothing. RFC 9110 §9.2.1. */
 export const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
-/** `If-Match` and `If-Unmodified-Since` are for the origin to judge. RFC 9111 §4.3.2. */
-export function isForCache({ level, headers }: CacheRequest): boolean {
-  return (
+/**
+ * What is told of a request that is none for the cache; null when it is one. `If-Match` and
+ * `If-Unmodified-Since` are for the origin to judge (RFC 9111 §4.3.2).
+ */
+export function passStatus(request: CacheRequest): "DYNAMIC" | "BYPASS" | null {
+  const { method, level, target, headers } = request;
+  if (level === "bypass") return "BYPASS";
+  const isForCache =
+    (method === "GET" || method === "HEAD") &&
     level !== "off" &&
-    level !== "bypass" &&
+    !(level === "basic" && target.includes("?")) &&
     headers["if-match"] === undefined &&
-    headers["if-unmodified-since"] === undefined
-  );
+    headers["if-unmodified-since"] === undefined;
+  return isForCache ? null : "DYNAMIC";
 }
 
 /** RFC 9111 §5.4: Pragma counts where Cache-Control is silent. */

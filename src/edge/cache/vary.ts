@@ -23,10 +23,19 @@ export function variantOf(names: readonly string[], request: RequestHeaders): st
   return variant;
 }
 
-/** White space around commas says nothing; nor does the order of content codings, or `q=1`. */
+/** White space around commas and semicolons says nothing; nor does the order of content codings, or `q=1`. */
 function normalised(name: string, value: string): string {
-  const members = membersOf(value).map((member) => member.replaceAll(/\s*([;=])\s*/g, "$1"));
+  const members = membersOf(value).map(withoutSpace);
   if (name !== "accept-encoding") return members.join(",");
   const codings = members.map((member) => member.toLowerCase().replace(/;q=1(?:\.0*)?$/, ""));
   return codings.sort().join(",");
+}
+
+function withoutSpace(member: string): string {
+  return member.includes(";")
+    ? member
+        .split(";")
+        .map((part) => part.trim())
+        .join(";")
+    : member;
 }

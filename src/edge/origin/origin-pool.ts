@@ -60,6 +60,7 @@ export class OriginPool implements Disposable {
     if (upstream !== undefined) return upstream;
     upstream = new Upstream({
       target: () => this.#connect(origin),
+      keepsAfterBody: true,
       idleMs: IDLE_MS,
       connectMs: CONNECT_MS,
     });

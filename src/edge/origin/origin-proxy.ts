@@ -1,13 +1,14 @@
 /** Requests for proxied names that no script answers: to the origin of their records, one after the other. */
-import type { IncomingMessage } from "node:http";
 import { zoneSettingOf } from "#zones";
+import { askOrigin } from "../cache/origin-answer.ts";
+import type { OriginResponse } from "../cache/messages.ts";
 import type { Asked } from "../destination.ts";
-import type { Onward, Passage } from "../pass-on.ts";
+import type { Onward, Passage } from "../onward.ts";
 import type { KnownName } from "../proxied-names.ts";
 import { type Refusal, refusals } from "../refusals.ts";
 import { originAddresses, type OriginAddressesOptions } from "./origin-addresses.ts";
 import { mayConnect, type OriginPolicy, originPort, originScheme } from "./origin-policy.ts";
-import type { OriginPool } from "./origin-pool.ts";
+import type { Origin, OriginPool } from "./origin-pool.ts";
 
 export interface OriginProxyOptions extends OriginAddressesOptions, OriginPolicy {
   readonly pool: OriginPool;
@@ -20,9 +21,27 @@ export interface OriginProxyOptions extends OriginAddressesOptions, OriginPolicy
 export interface OriginRequest extends Omit<Asked, "tlsVersion"> {
   readonly host: string;
   readonly known: KnownName;
+  /** Whom the request has passed: its `CDN-Loop`. */
+  readonly passed: string | null;
   readonly headers: readonly string[];
   readonly answerHeaders: readonly string[];
   readonly requestId: string;
+}
+
+interface Plan {
+  readonly origins: readonly Origin[];
+  readonly headers: readonly string[];
+}
+
+type Pass = (onward: Onward) => Promise<Passage>;
+
+/** No origin gives an answer. */
+export class OriginRefused extends Error {
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal, options?: ErrorOptions) {
+    super(refusal.message, options);
+    this.refusal = refusal;
+  }
 }
 
 /** From the request's last octet to the first of its answer, as the original grants. */
@@ -37,42 +56,62 @@ export class OriginProxy {
     this.#options = options;
   }
 
-  async pass(
-    request: IncomingMessage,
-    asked: OriginRequest,
-    pass: (onward: Onward) => Promise<Passage>,
-  ): Promise<Refusal | Passage> {
-    const { pool, loopMark } = this.#options;
-    const loops = request.headers["cdn-loop"];
-    if (typeof loops === "string" && loops.includes(loopMark)) return refusals.loop(asked.hostname);
-    const ssl = zoneSettingOf(asked.known.zone.settings, "ssl");
-    const { scheme, verifies } = originScheme(ssl, asked.scheme);
-    const port = originPort(scheme, asked.scheme, asked.host);
-    const usable = await this.#usable(asked, port);
-    if (!Array.isArray(usable)) return usable as Refusal;
-    const headers = [
-      ...asked.headers,
-      "CDN-Loop",
-      loops === undefined ? loopMark : `${String(loops)}, ${loopMark}`,
-    ];
+  /** Sends a request to its origin as it is. */
+  async pass(asked: OriginRequest, pass: Pass): Promise<Refusal | Passage> {
+    const plan = await this.#plan(asked);
+    if (!("origins" in plan)) return plan;
+    const { requestId, answerHeaders } = asked;
     let last: Passage | null = null;
-    for (const address of pool.inOrder(usable as string[], port).slice(0, MAX_TRIES)) {
-      const origin = { scheme, address, port, serverName: asked.hostname, verifies };
-      const { target, requestId, answerHeaders } = asked;
-      const upstream = pool.upstream(origin);
-      last = await pass({
-        upstream,
-        target,
-        headers,
-        requestId,
-        answerHeaders,
-        answerMs: ANSWER_MS,
-      });
+    for (const origin of plan.origins) {
+      last = await pass({ ...this.#onward(asked, plan, origin), requestId, answerHeaders });
       if (last.kind !== "failed") return last;
-      if (!last.answerBegan) pool.noteFailure(origin);
+      if (!last.answerBegan) this.#options.pool.noteFailure(origin);
       if (!last.mayGoElsewhere) break;
     }
     return last?.kind === "failed" && !last.answerBegan ? originRefusal(last.cause) : last!;
+  }
+
+  /** Asks an origin on behalf of the cache. Throws `OriginRefused` when none answers. */
+  async ask(
+    asked: OriginRequest,
+    method: string,
+    conditions: readonly string[] | null,
+  ): Promise<OriginResponse> {
+    const plan = await this.#plan(asked);
+    if (!("origins" in plan)) throw new OriginRefused(plan);
+    let last: Error | null = null;
+    for (const origin of plan.origins) {
+      try {
+        return await askOrigin(this.#onward(asked, plan, origin), method, conditions);
+      } catch (cause) {
+        this.#options.pool.noteFailure(origin);
+        last = cause as Error;
+      }
+    }
+    throw new OriginRefused(originRefusal(last!), { cause: last });
+  }
+
+  #onward({ target }: OriginRequest, { headers }: Plan, origin: Origin) {
+    const upstream = this.#options.pool.upstream(origin);
+    return { upstream, target, headers, answerMs: ANSWER_MS };
+  }
+
+  /** Which origins are tried, in which order; or why none is. */
+  async #plan(asked: OriginRequest): Promise<Plan | Refusal> {
+    const { pool, loopMark } = this.#options;
+    const { passed, hostname, known } = asked;
+    if (passed?.includes(loopMark) === true) return refusals.loop(hostname);
+    const ssl = zoneSettingOf(known.zone.settings, "ssl");
+    const { scheme, verifies } = originScheme(ssl, asked.scheme);
+    const port = originPort(scheme, asked.scheme, asked.host);
+    const usable = await this.#usable(asked, port);
+    if ("code" in usable) return usable;
+    const tried = pool.inOrder(usable, port).slice(0, MAX_TRIES);
+    const mark = passed === null ? loopMark : `${passed}, ${loopMark}`;
+    return {
+      headers: [...asked.headers, "CDN-Loop", mark],
+      origins: tried.map((address) => ({ scheme, address, port, serverName: hostname, verifies })),
+    };
   }
 
   async #usable(asked: OriginRequest, port: number): Promise<readonly string[] | Refusal> {

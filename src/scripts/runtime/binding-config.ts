@@ -13,6 +13,8 @@ interface BindingContext {
   readonly files: Files;
   /** Services by the names of the scripts that they are. */
   readonly serviceNames: ReadonlyMap<string, string>;
+  /** Keys of entrypoints that are not there. */
+  readonly absent: ReadonlySet<string>;
   /** Name of the service through which the script reaches its buckets. */
   readonly store: string;
   readonly buckets: BucketCompatibility;
@@ -20,6 +22,11 @@ interface BindingContext {
 
 type BindingOf<T extends Binding["type"]> = Extract<Binding, { type: T }>;
 type Value = Record<string, CapnpText>;
+
+/** A service's entrypoint in one word. */
+export function entrypointKey(service: string, entrypoint: string): string {
+  return `${service} ${entrypoint}`;
+}
 
 export function bindingConfig(binding: Binding, context: BindingContext): CapnpText {
   const value = values[binding.type] as (binding: Binding, context: BindingContext) => Value;
@@ -47,11 +54,16 @@ const values: {
     const timestamp = new Date(versionCreatedAt).toISOString();
     return { json: json({ id: versionId, tag: tag ?? "", timestamp }) };
   },
-  service: ({ service, entrypoint }, { serviceNames }) => {
+  service: ({ service, entrypoint }, { serviceNames, absent }) => {
     const name = serviceNames.get(service);
-    if (name === undefined) return { service: controlEntry("Missing", { name: service }) };
-    const entry = entrypoint === null ? undefined : text(entrypoint);
-    return { service: struct({ name: text(name), entrypoint: entry }) };
+    const what = `script "${service}"`;
+    if (name === undefined) return { service: controlEntry("Missing", { what }) };
+    if (entrypoint === null) return { service: struct({ name: text(name) }) };
+    if (absent.has(entrypointKey(name, entrypoint))) {
+      const entry = `entrypoint "${entrypoint}" of the ${what}`;
+      return { service: controlEntry("Missing", { what: entry }) };
+    }
+    return { service: struct({ name: text(name), entrypoint: text(entrypoint) }) };
   },
   bucket: ({ bucketName, keepsDelimiter }, { store, buckets }) => {
     const compatibility = { ...buckets, keepsDelimiter: keepsDelimiter || buckets.keepsDelimiter };

@@ -33,10 +33,10 @@ export class Tail extends WorkerEntrypoint<Env, { scriptId: string }> {
   }
 }
 
-/** In place of a script that was bound and is gone. */
-export class Missing extends WorkerEntrypoint<Env, { name: string }> {
+/** In place of a script, or an entrypoint of one, that was bound and is gone. */
+export class Missing extends WorkerEntrypoint<Env, { what: string }> {
   fetch(): never {
-    throw new Error(`There is no script "${this.ctx.props.name}"`);
+    throw new Error(`There is no ${this.ctx.props.what}`);
   }
 }
 

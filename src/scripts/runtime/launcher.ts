@@ -4,7 +4,8 @@ import { sha256 } from "#kit/secrets.ts";
 import { randomUrlSafe } from "#kit/random.ts";
 import { ScriptFault } from "../fault.ts";
 import type { RunnableScript } from "../model.ts";
-import type { RunFolder } from "./run-folder.ts";
+import { entrypointKey } from "./binding-config.ts";
+import type { Traced } from "./stack-maps.ts";
 import type { RuntimeOptions, StoreGrant } from "./types.ts";
 import { Watchdog } from "./watchdog.ts";
 import { type Member, workerdConfig } from "./workerd-config.ts";
@@ -12,6 +13,7 @@ import { WorkerdProcess } from "./workerd-process.ts";
 
 /** A process and what runs in it. */
 export interface Running {
+  readonly accountId: string;
   readonly process: WorkerdProcess;
   readonly watchdog: Watchdog;
   /** The versions in it and who is traced: another process with the same would do the same. */
@@ -20,19 +22,22 @@ export interface Running {
   readonly members: ReadonlySet<string>;
   /** Names of scripts that it binds and that are not there. */
   readonly missing: ReadonlySet<string>;
+  /** How long it took until requests could come. */
+  readonly startMs: number;
 }
 
 /** What is to run in a process. */
 export interface Cast {
   readonly scripts: readonly [RunnableScript, ...RunnableScript[]];
   readonly missing: ReadonlySet<string>;
+  /** Keys of entrypoints that are bound and that their scripts do not have, as far as workerd has told. */
+  readonly absent: ReadonlySet<string>;
   /** Ids of those whose events are told. */
   readonly tailed: ReadonlySet<string>;
   readonly key: string;
 }
 
 export interface LauncherOptions extends RuntimeOptions {
-  readonly folder: RunFolder;
   readonly controlModule: string;
   readonly tailSocket: string;
 }
@@ -42,11 +47,13 @@ const TOKEN_CHARACTERS = 43;
 /** A script that binds more, also by others that it binds, is refused: each takes memory in the process. */
 const MOST_MEMBERS = 50;
 
+const ABSENT_ENTRYPOINT = /refers to service "([^"]+)" with a named entrypoint "([^"]+)", but/g;
+
 export class Launcher {
   readonly #options: LauncherOptions;
   /** By the digests of tokens, so that the time a search takes tells nothing of them. */
   readonly #grants = new Map<string, StoreGrant>();
-  readonly #tails = new Map<string, ReadonlySet<string>>();
+  readonly #tails = new Map<string, ReadonlyMap<string, Traced>>();
 
   constructor(options: LauncherOptions) {
     this.#options = options;
@@ -56,8 +63,8 @@ export class Launcher {
     return this.#grants.get(sha256(token)) ?? null;
   }
 
-  /** Ids of the scripts whose events the token may tell; null for a token that is not known. */
-  tailed(token: string): ReadonlySet<string> | null {
+  /** By their ids, the scripts whose events the token may tell; null for a token that is not known. */
+  traced(token: string): ReadonlyMap<string, Traced> | null {
     return this.#tails.get(sha256(token)) ?? null;
   }
 
@@ -80,10 +87,11 @@ export class Launcher {
     const scripts = [...found.values()] as [RunnableScript, ...RunnableScript[]];
     const heard = new Set(scripts.map(({ id }) => id).filter(tailed));
     const versions = scripts.map(({ id, versionId }) => `${id}:${versionId}:${heard.has(id)}`);
-    return { scripts, missing, tailed: heard, key: [...versions, ...missing].join(" ") };
+    const key = [...versions, ...missing].join(" ");
+    return { scripts, missing, absent: new Set(), tailed: heard, key };
   }
 
-  async launch({ scripts, missing, tailed, key }: Cast): Promise<Running> {
+  async launch({ scripts, missing, absent, tailed, key }: Cast): Promise<Running> {
     const { folder, limits, log, now, ...plan } = this.#options;
     const name = folder.nextName();
     const members = scripts.map((script) => ({ script, storeToken: newToken() }));
@@ -96,6 +104,7 @@ export class Launcher {
       ...plan,
       ...paths,
       members: members as [Member, ...Member[]],
+      absent,
       tailToken,
       tailed,
       memoryMib: limits.memoryMib,
@@ -114,7 +123,9 @@ export class Launcher {
       void process.ended.then(() => this.#forget(members, tailToken));
       const ids = new Set(scripts.map(({ id }) => id));
       const watchdog = new Watchdog(process, limits, now);
-      return { process, watchdog, key, members: ids, missing };
+      const { accountId } = scripts[0];
+      const startMs = now() - process.startedAt;
+      return { accountId, process, watchdog, key, members: ids, missing, startMs };
     } catch (error) {
       this.#forget(members, tailToken);
       throw error;
@@ -132,13 +143,29 @@ export class Launcher {
         buckets: new Set(buckets),
       });
     }
-    this.#tails.set(sha256(tailToken), tailed);
+    const traced = members.filter(({ script }) => tailed.has(script.id)).map(tracedMember);
+    this.#tails.set(sha256(tailToken), new Map(traced));
   }
 
   #forget(members: readonly Member[], tailToken: string): void {
     for (const { storeToken } of members) this.#grants.delete(sha256(storeToken));
     this.#tails.delete(sha256(tailToken));
   }
+}
+
+/** Keys of entrypoints that workerd says are not there: it does not start with a binding to one. */
+export function absentEntrypoints(error: unknown): ReadonlySet<string> {
+  if (!(error instanceof ScriptFault) || error.kind !== "does-not-start") return new Set();
+  const told = error.message.matchAll(ABSENT_ENTRYPOINT);
+  return new Set(
+    Array.from(told, ([, service, entrypoint]) => entrypointKey(service!, entrypoint!)),
+  );
+}
+
+function tracedMember({ script }: Member): [scriptId: string, Traced] {
+  const { id, name, versionId, modules } = script;
+  const sourceMaps = modules.filter(({ type }) => type === "sourcemap");
+  return [id, { name, versionId, sourceMaps }];
 }
 
 function newToken(): string {

@@ -6,26 +6,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { assertQuick, until } from "../../../test/support/patience.ts";
-import { answering, ask, scriptOf, TestRuntime } from "../../../test/support/script-runtime.ts";
+import {
+  answering,
+  ask,
+  processesOf,
+  readCommand,
+  scriptOf,
+  TestRuntime,
+} from "../../../test/support/script-runtime.ts";
 import { RunFolder } from "./run-folder.ts";
-
-/** Ids of the processes that run configurations of a folder. */
-function processesOf({ folder }: TestRuntime): number[] {
-  return readdirSync("/proc")
-    .map(Number)
-    .filter(Number.isInteger)
-    .filter((pid) => {
-      try {
-        return readCommand(pid).includes(`${folder}/`);
-      } catch {
-        return false;
-      }
-    });
-}
-
-function readCommand(pid: number): string {
-  return process.getBuiltinModule("node:fs").readFileSync(`/proc/${pid}/cmdline`, "utf8");
-}
 
 suite("a deploy", () => {
   test("drops no request and answers none with the old version once it is told", async () => {
@@ -159,6 +148,29 @@ suite("a process", () => {
     for (const id of ["id-a", "id-c"]) held.use(await opened.runtime.open(id));
     await assert.rejects(opened.get("b"), { kind: "unavailable" });
     await until(() => processesOf(opened).length === 2);
+  });
+
+  test("takes its place as long as it finishes what it was asked", async () => {
+    await using opened = await TestRuntime.open({ processes: 2, drainSeconds: 0.5 });
+    for (const name of ["a", "b"]) opened.put(answering(name, `"${name}"`));
+    using held = new DisposableStack();
+    held.use(await opened.runtime.open("id-a"));
+    opened.put(answering("a", '"next"'));
+    assert.equal(await opened.text("a"), "next");
+    held.use(await opened.runtime.open("id-a"));
+    await assert.rejects(opened.get("b"), { kind: "unavailable" });
+    await until(() => processesOf(opened).length === 1);
+    assert.equal(await opened.text("b"), "b");
+  });
+
+  test("of another account finds a place, however many scripts one keeps busy", async () => {
+    await using opened = await TestRuntime.open({ processes: 4 });
+    using held = new DisposableStack();
+    for (const name of ["a", "b", "c", "d"]) opened.put(answering(name, `"${name}"`));
+    for (const name of ["a", "b", "c"]) held.use(await opened.runtime.open(`id-${name}`));
+    await assert.rejects(opened.get("d"), { kind: "unavailable" });
+    opened.put(answering("other", '"ok"', { accountId: "b".repeat(32) }));
+    assert.equal(await opened.text("other"), "ok");
   });
 
   test("leaves nothing on disk, and its configuration is for its owner only", async () => {

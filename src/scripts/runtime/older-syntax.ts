@@ -42,11 +42,12 @@ function wasmName(binding: string): string {
   return `selvedge-${binding}.wasm`;
 }
 
-/** Binding names are identifiers, so they can stand in code. */
+/** Binding names are globals of the script, but no names here: they could be the same as ours. */
 function eventsSource(compiled: readonly string[]): string {
-  const imports = compiled.map((name) => `import ${name} from "./${wasmName(name)}";\n`).join("");
+  const imports = compiled.map((name, i) => `import wasm${i} from "./${wasmName(name)}";\n`);
+  const globals = compiled.map((name, i) => `${name}: wasm${i}`);
   return `import { env } from "cloudflare:workers";
-${imports}Object.assign(globalThis, env, { ${compiled.join(", ")} });
+${imports.join("")}Object.assign(globalThis, env, { ${globals.join(", ")} });
 
 const listeners = new Map();
 globalThis.addEventListener = (type, listener) => {

@@ -18,7 +18,7 @@ async function heard(chunks: readonly (string | Buffer)[]) {
   stream.end();
   await once(stream, "end");
   log.flush();
-  return { lines, complaints: output.complaints };
+  return { lines, complaints: output.complaints, reason: output.reason };
 }
 
 test("lines come whole, however the pipe cuts them", async () => {
@@ -30,6 +30,22 @@ test("lines come whole, however the pipe cuts them", async () => {
   );
 });
 
+test("a line that is too long to be kept whole is cut, and is still the script's", async () => {
+  const line = `{"timestamp":1,"level":"error","message":"out of memory ${"x".repeat(100_000)}"}\n`;
+  const cuts = [0, 20, 9_000, 30_000, 90_000, line.length];
+  const chunks = cuts.slice(1).map((end, i) => line.slice(cuts[i], end));
+  const next = '{"timestamp":1,"level":"log","message":"next"}\n';
+  const { lines, complaints } = await heard([...chunks, next]);
+  assert.equal(complaints, "");
+  assert.deepEqual(
+    lines.map(({ level, stream, said }) => [level, stream, String(said).slice(0, 15)]),
+    [
+      ["warn", "console", "out of memory x"],
+      ["info", "console", "next"],
+    ],
+  );
+});
+
 test("what workerd says of itself is kept without what only its authors know", async () => {
   const message = "service main: Uncaught Error: x\\n  at index.js:1:7\\nstack: /opt/workerd@1234";
   const { complaints } = await heard([
@@ -37,6 +53,25 @@ test("what workerd says of itself is kept without what only its authors know", a
     "a plain line",
   ]);
   assert.equal(complaints, "Uncaught Error: x\n  at index.js:1:7\na plain line");
+});
+
+test("what only its authors can read is logged whole, and is no reason to tell", async () => {
+  const said = (message: string) => `${JSON.stringify({ level: "error", source: "x", message })}\n`;
+  const inner = "Uncaught exception: workerd/jsg/modules.h:766: failed: expected a; reference = b";
+  const fatal = "V8 fatal error; message = : allocation failed: JavaScript heap out of memory";
+  const { lines, reason, complaints } = await heard([said(inner), `${fatal}\n`]);
+  assert.deepEqual(
+    lines.map((line) => line["said"]),
+    [inner, fatal],
+  );
+  assert.equal(reason, "");
+  assert.match(complaints, /heap out of memory/);
+  const mixed = await heard([
+    said(inner),
+    said("service main: Uncaught TypeError: no N7workerd3api15ExportedHandlerE\n  at a.js:1:2"),
+    said("No event handlers were registered. This script does nothing."),
+  ]);
+  assert.equal(mixed.reason, "Uncaught TypeError: no ExportedHandler\n  at a.js:1:2");
 });
 
 test("any octets are taken, a flood of them bounded", async () => {

@@ -8,14 +8,23 @@ const LINE_CHARACTERS = 4 * 1024;
 /** Lines at once, and how fast further ones are granted. */
 const BURST_LINES = 200;
 const LINES_A_SECOND = 50;
+/** Of a line that is not over yet: what stands around its message has room, too. */
+const REST_CHARACTERS = LINE_CHARACTERS * 2;
 /** What workerd said of itself and is kept, to tell why it ended. */
 const COMPLAINT_CHARACTERS = 16 * 1024;
+/** Places in workerd's own sources and in its memory, and what V8 says when it gives up. */
+const INTERNAL =
+  /\b(?:workerd|kj|capnp|external|v8)\/[\w./+-]+:\d+|@?0x[0-9a-f]{6}|^\*\*\* |^V8 fatal error|^<--- /m;
+/** It says so after any other fault, too. */
+const NO_HANDLERS = "No event handlers were registered. This script does nothing.";
 
 interface Line {
   readonly level: string;
   readonly message: string;
   /** It is workerd that speaks, and not the script. */
   readonly isOfRuntime: boolean;
+  /** Only workerd's authors can read it. */
+  readonly isInternal: boolean;
 }
 
 export class ScriptOutput {
@@ -25,6 +34,7 @@ export class ScriptOutput {
   #grantedAt: number;
   #leftOut = 0;
   #complaints = "";
+  readonly #reasons = new Set<string>();
 
   constructor(log: Log, now: () => number) {
     this.#log = log;
@@ -37,13 +47,22 @@ export class ScriptOutput {
     return this.#complaints.trimEnd();
   }
 
+  /** As much of it as is for the script's author; the log has the rest. */
+  get reason(): string {
+    const reasons = [...this.#reasons];
+    const others = reasons.filter((one) => one !== NO_HANDLERS);
+    return (others.length === 0 ? reasons : others).join("\n");
+  }
+
   /** Reads all of it, however much there is: a full pipe would hold the process up. */
   read(stream: Readable): void {
     let rest = "";
     stream.setEncoding("utf8");
     stream.on("data", (chunk: string) => {
-      const lines = (rest + chunk).split("\n");
-      rest = lines.pop()!.slice(0, LINE_CHARACTERS * 2);
+      const lines = chunk.split("\n");
+      if (rest.length < REST_CHARACTERS) rest += lines[0]!;
+      lines[0] = rest; // What was cut stays cut.
+      rest = lines.pop()!.slice(0, REST_CHARACTERS);
       for (const line of lines) this.#take(line);
     });
     stream.on("end", () => this.#take(rest));
@@ -53,7 +72,7 @@ export class ScriptOutput {
   #take(text: string): void {
     if (text === "") return;
     const line = parseLine(text);
-    if (line.isOfRuntime) this.#complain(line.message);
+    if (line.isOfRuntime) this.#complain(line);
     if (!this.#isGranted()) {
       this.#leftOut++;
       return;
@@ -63,9 +82,11 @@ export class ScriptOutput {
     this.#write(line);
   }
 
-  #complain(message: string): void {
+  #complain({ message, isInternal }: Line): void {
     const room = COMPLAINT_CHARACTERS - this.#complaints.length;
-    if (room > 0) this.#complaints += `${message.slice(0, room)}\n`;
+    if (room <= 0) return;
+    this.#complaints += `${message.slice(0, room)}\n`;
+    if (!isInternal) this.#reasons.add(message.slice(0, room));
   }
 
   #isGranted(): boolean {
@@ -87,27 +108,38 @@ export class ScriptOutput {
   }
 }
 
+/** What is left of a console line that was too long to be kept whole. */
+const CONSOLE_START = /^\{"timestamp":\d+,"level":"(\w+)","message":"(.*)$/s;
+
 /** Console lines are JSON with a number as time; workerd's own have the place in its source. Others are plain. */
 function parseLine(text: string): Line {
   try {
     const line = JSON.parse(text) as Record<string, unknown> | null;
     if (typeof line?.["message"] === "string") {
-      const isOfRuntime = "source" in line;
-      const message = isOfRuntime ? essence(line["message"]) : line["message"];
-      return { level: String(line["level"]), message, isOfRuntime };
+      const level = String(line["level"]);
+      if ("source" in line) return { level, isOfRuntime: true, ...essence(line["message"]) };
+      return { level, message: line["message"], isOfRuntime: false, isInternal: false };
     }
   } catch {
-    // A plain line.
+    // A plain line, or one that was cut.
   }
-  return { level: "info", message: text, isOfRuntime: true };
+  const [, cutLevel, cut] = CONSOLE_START.exec(text) ?? [];
+  if (cut !== undefined) {
+    return { level: cutLevel!, message: cut, isOfRuntime: false, isInternal: false };
+  }
+  return { level: "info", message: text, isOfRuntime: true, isInternal: INTERNAL.test(text) };
 }
 
-/** Without addresses in workerd's code, and without a name that is ours. */
-function essence(message: string): string {
-  return message
-    .replace(/\nstack: [\s\S]*$/, "")
+/** Without addresses in workerd's code, and without names that are ours or C++'s; whole where that is not enough. */
+function essence(raw: string): Pick<Line, "message" | "isInternal"> {
+  const message = raw
+    .replace(/\nstack: \S+@[^\n]*$/, "")
     .replace(/^Uncaught exception: \S+ failed: (?:remote\.)?jsg\./, "Uncaught ")
+    .replace(/\bN7workerd\w*\d([A-Za-z]+)E\b/g, "$1")
     .replace(MAIN_PREFIX, "");
+  return INTERNAL.test(message)
+    ? { message: raw, isInternal: true }
+    : { message, isInternal: false };
 }
 
 function shorten(message: string): string {

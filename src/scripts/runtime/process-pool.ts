@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import type { Counter } from "#kit/metrics.ts";
 import { ScriptFault } from "../fault.ts";
+import { Turnstile } from "../turnstile.ts";
 import type { Cast, Launcher, Running } from "./launcher.ts";
 import type { RuntimeOptions } from "./types.ts";
 
@@ -14,6 +15,12 @@ const QUIET_LOOKS = 10;
 const WARM_MS = 30_000;
 /** A start is nothing but CPU time: more of them at once only make each slower. */
 const STARTS_AT_ONCE = Math.max(2, availableParallelism());
+/** Many times what a start takes; a script that loops at its start must not hold up others. */
+const START_HOLD_MS = 1_000;
+/** One account leaves places to others, however many scripts it keeps busy. */
+const ACCOUNT_SHARE = 0.75;
+/** Processes that end may take a while, and memory: beyond so many times the limit nothing is started. */
+const WITH_ENDING = 2;
 
 export class ProcessPool implements AsyncDisposable {
   readonly #launcher: Launcher;
@@ -23,9 +30,12 @@ export class ProcessPool implements AsyncDisposable {
   readonly #starts: Counter;
   readonly #ends: Counter;
   readonly #timer: NodeJS.Timeout;
-  readonly #inLine: (() => void)[] = [];
   readonly #launching = new Set<Promise<unknown>>();
-  #starting = 0;
+  /** The account of each process that is being started. */
+  readonly #coming = new Set<{ readonly accountId: string }>();
+  /** What serves does not wait for what is only tried. */
+  readonly #startLine = new Turnstile(STARTS_AT_ONCE, START_HOLD_MS);
+  readonly #checkLine = new Turnstile(STARTS_AT_ONCE, START_HOLD_MS);
   #looks = 0;
   #isClosed = false;
 
@@ -43,22 +53,34 @@ export class ProcessPool implements AsyncDisposable {
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }
 
+  /** Starts what is to serve. */
   launch(cast: Cast): Promise<Running> {
-    const launching = this.#launch(cast).finally(() => this.#launching.delete(launching));
+    return this.#follow(this.#launch(cast, this.#startLine));
+  }
+
+  /** Starts what is tried. */
+  check(cast: Cast): Promise<Running> {
+    return this.#follow(this.#launch(cast, this.#checkLine));
+  }
+
+  #follow(launch: Promise<Running>): Promise<Running> {
+    const launching = launch.finally(() => this.#launching.delete(launching));
     this.#launching.add(launching);
     return launching;
   }
 
-  async #launch(cast: Cast): Promise<Running> {
-    await this.#turn();
+  async #launch(cast: Cast, line: Turnstile): Promise<Running> {
+    using _place = await line.enter();
+    const { accountId, name } = cast.scripts[0];
+    this.#makeRoom(accountId);
+    const coming = { accountId };
+    this.#coming.add(coming);
     try {
-      this.#makeRoom();
       const running = await this.#launcher.launch(cast);
-      this.#add(running, cast.scripts[0].name);
+      this.#add(running, name);
       return running;
     } finally {
-      this.#starting--;
-      this.#inLine.shift()?.();
+      this.#coming.delete(coming);
     }
   }
 
@@ -96,32 +118,32 @@ export class ProcessPool implements AsyncDisposable {
     await Promise.all([...this.#all].map(({ process }) => process.ended));
   }
 
-  #turn(): Promise<void> {
-    if (this.#starting < STARTS_AT_ONCE) {
-      this.#starting++;
-      return Promise.resolve();
-    }
-    return new Promise((resolve) => {
-      this.#inLine.push(() => {
-        this.#starting++;
-        resolve();
-      });
-    });
+  /** For one more of the account, and in all. */
+  #makeRoom(accountId: string): void {
+    if (this.#isClosed) throw new ScriptFault("unavailable", "The platform is stopping");
+    const { processes } = this.#options.limits;
+    const isOwn = (one: { readonly accountId: string }) => one.accountId === accountId;
+    const share = Math.ceil(processes * ACCOUNT_SHARE);
+    const coming = [...this.#coming];
+    this.#keepWithin(share, [...this.#all].filter(isOwn), coming.filter(isOwn).length);
+    this.#keepWithin(processes, [...this.#all], coming.length);
   }
 
   /** The process that was used longest ago goes, of those that have nothing to do. */
-  #makeRoom(): void {
-    if (this.#isClosed) throw new ScriptFault("unavailable", "The platform is stopping");
-    const open = [...this.#all].filter(({ process }) => process.isOpen);
-    if (open.length + this.#starting <= this.#options.limits.processes) return;
-    const idle = open
+  #keepWithin(most: number, all: readonly Running[], coming: number): void {
+    // One that finishes what it was asked takes a place as well.
+    const used = all.filter(({ process }) => process.isOpen || process.leases > 0);
+    if (used.length + coming < most && all.length + coming < most * WITH_ENDING) return;
+    const idle = used
       .filter(({ process }) => process.leases === 0)
       .reduce<Running | null>(
         (oldest, one) =>
           oldest === null || one.process.lastUsedAt < oldest.process.lastUsedAt ? one : oldest,
         null,
       );
-    if (idle === null) throw new ScriptFault("unavailable", "Too many scripts run at this moment");
+    if (idle === null || all.length + coming >= most * WITH_ENDING) {
+      throw new ScriptFault("unavailable", "Too many scripts run at this moment");
+    }
     idle.process.retire();
   }
 

@@ -218,6 +218,7 @@ suite("a version that does not start", () => {
         assert.equal(error.kind, "does-not-start");
         assert.match(error.message, message);
         assert.doesNotMatch(error.message, /service main|\.capnp|selvedge-/);
+        assert.ok(!error.message.includes(opened.folder), error.message);
         return true;
       });
     }

@@ -2,10 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ScriptFault } from "../fault.ts";
-import type { RunnableScript } from "../model.ts";
-import { Launcher } from "./launcher.ts";
+import type { RunnableScript, Script } from "../model.ts";
+import { absentEntrypoints, type Cast, Launcher, type Running } from "./launcher.ts";
 import { ProcessPool } from "./process-pool.ts";
-import { RunFolder } from "./run-folder.ts";
 import { ScriptSlot } from "./script-slot.ts";
 import { TailHub } from "./tail-hub.ts";
 import type {
@@ -17,45 +16,50 @@ import type {
   TailEvent,
 } from "./types.ts";
 
+/** As the original gives a cron trigger. */
+const SCHEDULED_MS = 15 * 60_000;
+
 export class ScriptRuntime implements AsyncDisposable {
   readonly #options: RuntimeOptions;
   readonly #launcher: Launcher;
   readonly #pool: ProcessPool;
   readonly #slots = new Map<string, ScriptSlot>();
-  readonly #names = new Map<string, string>();
   readonly #owned = new AsyncDisposableStack();
   #tails!: TailHub;
 
-  private constructor(options: RuntimeOptions, folder: RunFolder, controlModule: string) {
-    const tailSocket = join(folder.sockets, "tail");
+  private constructor(options: RuntimeOptions, tailSocket: string, controlModule: string) {
     this.#options = options;
-    this.#launcher = new Launcher({ ...options, folder, controlModule, tailSocket });
-    this.#owned.use(folder);
+    this.#launcher = new Launcher({ ...options, controlModule, tailSocket });
     this.#pool = new ProcessPool(this.#launcher, options);
   }
 
   static async open(options: RuntimeOptions): Promise<ScriptRuntime> {
-    const folder = await RunFolder.open(options.runDir);
-    const runtime = new ScriptRuntime(options, folder, await controlModule());
+    const socketPath = join(options.folder.sockets, "tail");
+    const runtime = new ScriptRuntime(options, socketPath, await controlModule());
     runtime.#tails = await TailHub.open({
-      socketPath: join(folder.sockets, "tail"),
-      tailed: (token) => runtime.#launcher.tailed(token),
-      nameOf: (scriptId) => runtime.#names.get(scriptId) ?? scriptId,
+      socketPath,
+      traced: (token) => runtime.#launcher.traced(token),
+      now: options.now,
     });
     runtime.#owned.use(runtime.#tails);
     runtime.#owned.use(runtime.#pool); // Started last, stops first.
     return runtime;
   }
 
-  /** Starts a version that is not deployed yet; its process stays warm for the deploy that follows. */
-  async check(script: RunnableScript): Promise<void> {
-    const cast = await this.#launcher.gather(script, (id) => this.#tails.isHeard(id));
+  /**
+   * Starts a version that is not deployed yet and returns how many ms that took; its process stays warm for the
+   * deploy that follows.
+   */
+  async check(script: RunnableScript): Promise<number> {
+    const cast = await this.#gather(script);
     const [name] = cast.missing;
     if (name !== undefined) {
       const message = `The script binds the service "${name}", and there is no such script`;
       throw new ScriptFault("does-not-start", message);
     }
-    this.#pool.keepWarm(script.id, await this.#pool.launch(cast));
+    const running = await this.#pool.check(cast);
+    this.#pool.keepWarm(script.id, running);
+    return running.startMs;
   }
 
   /**
@@ -67,30 +71,34 @@ export class ScriptRuntime implements AsyncDisposable {
   }
 
   /** The script has another version now: what runs is replaced, the new one up before the old one drains. */
-  changed(scriptId: string): void {
+  changed({ id: scriptId, name }: Pick<Script, "id" | "name">): void {
     for (const [id, slot] of this.#slots) {
-      if (id === scriptId || slot.current?.members.has(scriptId) === true) slot.change();
+      if (id === scriptId || slot.holds(scriptId) || slot.lacks(name)) slot.change();
     }
-    this.#fillGaps(scriptId).catch((cause: unknown) => {
-      this.#options.log.warn("script not read", { scriptId, cause });
-    });
   }
 
   removed(scriptId: string): void {
     this.#slots.get(scriptId)?.stop();
     this.#slots.delete(scriptId);
-    this.#names.delete(scriptId);
     this.#pool.cool(scriptId);
-    for (const slot of this.#slots.values()) {
-      if (slot.current?.members.has(scriptId) === true) slot.change();
-    }
+    for (const slot of this.#slots.values()) if (slot.holds(scriptId)) slot.change();
   }
 
-  async scheduled(scriptId: string, event: ScheduledEvent): Promise<ScheduledResult> {
+  async scheduled(
+    scriptId: string,
+    event: ScheduledEvent,
+    limitMs = SCHEDULED_MS,
+  ): Promise<ScheduledResult> {
     using place = await this.#slot(scriptId).place();
+    const limit = AbortSignal.timeout(limitMs);
     try {
-      return JSON.parse(await place.process.control(JSON.stringify(event))) as ScheduledResult;
+      const result = await place.process.control(JSON.stringify(event), limit);
+      return JSON.parse(result) as ScheduledResult;
     } catch (cause) {
+      if (limit.aborted) {
+        const message = `The script was given up after ${limitMs / 1000} s`;
+        throw new ScriptFault("crashed", message, { cause });
+      }
       if (!place.process.isEnded) throw cause;
       throw place.fault() ?? new ScriptFault("crashed", "The script's process ended", { cause });
     }
@@ -121,37 +129,36 @@ export class ScriptRuntime implements AsyncDisposable {
   #slot(scriptId: string): ScriptSlot {
     let slot = this.#slots.get(scriptId);
     if (slot === undefined) {
-      const launch = async () => {
+      const gather = async () => {
         const script = await this.#options.load(scriptId);
         if (script === null) throw new ScriptFault("not-found", "There is no such script");
-        this.#names.set(scriptId, script.name);
-        const cast = await this.#launcher.gather(script, (id) => this.#tails.isHeard(id));
-        for (const member of cast.scripts) this.#names.set(member.id, member.name);
-        return this.#pool.takeWarm(scriptId, cast.key) ?? this.#pool.launch(cast);
+        return this.#gather(script);
       };
-      slot = new ScriptSlot({ launch, now: this.#options.now });
+      const launch = async (cast: Cast) =>
+        this.#pool.takeWarm(scriptId, cast.key) ?? this.#launch(cast);
+      slot = new ScriptSlot({ gather, launch, now: this.#options.now });
       this.#slots.set(scriptId, slot);
     }
     return slot;
   }
 
-  /** Processes that have bound a script in vain get it when it is there. */
-  async #fillGaps(scriptId: string): Promise<void> {
-    const waiting = [...this.#slots.values()].filter(
-      (slot) => (slot.current?.missing.size ?? 0) > 0,
-    );
-    if (waiting.length === 0) return;
-    const script = await this.#options.load(scriptId);
-    if (script === null) return;
-    for (const slot of waiting) {
-      if (slot.current?.missing.has(script.name) === true) slot.change();
+  #gather(script: RunnableScript): Promise<Cast> {
+    return this.#launcher.gather(script, (id) => this.#tails.isHeard(id));
+  }
+
+  /** A script that was bound may have lost an entrypoint since: only what needs that fails. */
+  async #launch(cast: Cast): Promise<Running> {
+    try {
+      return await this.#pool.launch(cast);
+    } catch (error) {
+      const absent = absentEntrypoints(error);
+      if (absent.isSubsetOf(cast.absent)) throw error;
+      return this.#launch({ ...cast, absent: absent.union(cast.absent) });
     }
   }
 
   async #retail(scriptId: string): Promise<void> {
-    const changing = [...this.#slots.values()].filter(
-      (slot) => slot.current?.members.has(scriptId) === true,
-    );
+    const changing = [...this.#slots.values()].filter((slot) => slot.holds(scriptId));
     for (const slot of changing) slot.change();
     await Promise.allSettled(changing.map((slot) => slot.settled()));
   }

@@ -1,7 +1,7 @@
 /** The process of one script over time: started, replaced by the next, started again. */
 import { ScriptFault } from "../fault.ts";
 import { BackOff } from "./back-off.ts";
-import type { Running } from "./launcher.ts";
+import type { Cast, Running } from "./launcher.ts";
 import type { ScriptPlace } from "./types.ts";
 import type { WorkerdProcess } from "./workerd-process.ts";
 
@@ -14,8 +14,10 @@ export interface HeldPlace extends ScriptPlace {
 }
 
 export interface SlotOptions {
-  /** Starts what is to run now, or hands over a process that waits for this. */
-  readonly launch: () => Promise<Running>;
+  /** Finds out what is to run now. */
+  readonly gather: () => Promise<Cast>;
+  /** Starts it, or hands over a process that waits for this. */
+  readonly launch: (cast: Cast) => Promise<Running>;
   readonly now: () => number;
 }
 
@@ -27,18 +29,24 @@ export class ScriptSlot {
   #wanted = 0;
   #has = -1;
   #updating: Promise<void> | null = null;
+  /** What is being started; null as long as that is being found out. */
+  #coming: Cast | null = null;
 
   constructor(options: SlotOptions) {
     this.#options = options;
     this.#backOff = new BackOff(options.now);
   }
 
-  get current(): Running | null {
-    return this.#current;
+  /** Whether the script runs here, or may in what is coming. */
+  holds(scriptId: string): boolean {
+    if (this.#current?.members.has(scriptId) === true) return true;
+    return this.#mayCome((cast) => cast.scripts.some(({ id }) => id === scriptId));
   }
 
-  get isActive(): boolean {
-    return this.#current?.process.isOpen === true || this.#updating !== null;
+  /** Whether a script of that name is bound here in vain, or may be in what is coming. */
+  lacks(name: string): boolean {
+    if (this.#current?.missing.has(name) === true) return true;
+    return this.#mayCome((cast) => cast.missing.has(name));
   }
 
   /** A place for one request, with what should run now; with what ran before if that does not start. */
@@ -67,7 +75,8 @@ export class ScriptSlot {
   change(): void {
     this.#wanted++;
     this.#backOff.reset();
-    if (this.isActive) this.#update().catch(() => {}); // Whoever asks next hears of it.
+    if (this.#open() === null && this.#updating === null) return;
+    this.#update().catch(() => {}); // Whoever asks next hears of it.
   }
 
   /** Resolves when what should run does; rejects when it cannot. */
@@ -75,10 +84,19 @@ export class ScriptSlot {
     await this.#updating;
   }
 
-  /** Nothing runs any more. */
+  /** The script is gone. What is coming finds that out by itself. */
   stop(): void {
+    this.#wanted++;
+    this.#retire();
+  }
+
+  #retire(): void {
     this.#current?.process.retire();
     this.#current = null;
+  }
+
+  #mayCome(isIt: (cast: Cast) => boolean): boolean {
+    return this.#updating !== null && (this.#coming === null || isIt(this.#coming));
   }
 
   #open(): Running | null {
@@ -90,30 +108,37 @@ export class ScriptSlot {
     return this.#updating;
   }
 
-  /** The next is up before the one before it takes no more. */
+  /** Again when something else should run meanwhile. */
   async #bringUp(): Promise<void> {
     do {
       const goal = this.#wanted;
-      const fresh = await this.#launch();
-      const old = this.#current;
-      [this.#current, this.#has] = [fresh, goal];
-      old?.process.retire();
-      void fresh.process.ended.then(() => this.#noteEnd(fresh));
+      try {
+        await this.#replace();
+        this.#has = goal;
+      } catch (error) {
+        if (goal !== this.#wanted) continue;
+        this.#noteFailure(error);
+        throw error;
+      } finally {
+        this.#coming = null;
+      }
     } while (this.#has !== this.#wanted);
   }
 
-  async #launch(): Promise<Running> {
-    try {
-      return await this.#options.launch();
-    } catch (error) {
-      this.#noteFailure(error);
-      throw error;
-    }
+  /** The next is up before the one before it takes no more. What runs already is left alone. */
+  async #replace(): Promise<void> {
+    const cast = await this.#options.gather();
+    if (this.#open()?.key === cast.key) return;
+    this.#coming = cast;
+    const fresh = await this.#options.launch(cast);
+    this.#retire();
+    this.#current = fresh;
+    void fresh.process.ended.then(() => this.#noteEnd(fresh));
   }
 
   #noteFailure(error: unknown): void {
     if (!(error instanceof ScriptFault)) return;
-    if (error.kind === "not-found") this.stop();
+    if (error.kind === "not-found") this.#retire();
     else if (error.kind === "does-not-start") this.#backOff.failed(error);
   }
 

@@ -1,15 +1,16 @@
 /** Hears what was traced in scripts, and tells those who listen. */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { readBody } from "#http";
+import { StackMaps, type Traced } from "./stack-maps.ts";
 import type { TailEvent } from "./types.ts";
 
 type Hear = (event: TailEvent) => void;
 
 export interface TailHubOptions {
   readonly socketPath: string;
-  /** Ids of the scripts whose events a token may tell; null for one that is not known. */
-  readonly tailed: (token: string) => ReadonlySet<string> | null;
-  readonly nameOf: (scriptId: string) => string;
+  /** By their ids, the scripts whose events a token may tell; null for one that is not known. */
+  readonly traced: (token: string) => ReadonlyMap<string, Traced> | null;
+  readonly now: () => number;
 }
 
 /** Far more than workerd keeps of the events of one request. */
@@ -17,6 +18,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 export class TailHub implements AsyncDisposable {
   readonly #listeners = new Map<string, Set<Hear>>();
+  readonly #stacks = new StackMaps();
   readonly #options: TailHubOptions;
   readonly #server: Server;
 
@@ -60,17 +62,26 @@ export class TailHub implements AsyncDisposable {
 
   async #take(request: IncomingMessage): Promise<number> {
     const token = request.headers.authorization?.replace("Bearer ", "") ?? "";
-    const tailed = this.#options.tailed(token);
-    if (tailed === null) return 401;
+    const scripts = this.#options.traced(token);
+    if (scripts === null) return 401;
     const body = (await readBody(request, MAX_BYTES)).toString();
     const { scriptId, events } = JSON.parse(body) as { scriptId: string; events: TailEvent[] };
-    if (!tailed.has(scriptId)) return 403;
-    const scriptName = this.#options.nameOf(scriptId);
+    const traced = scripts.get(scriptId);
+    if (traced === undefined) return 403;
+    const listeners = this.#listeners.get(scriptId);
+    if (listeners === undefined) return 200;
     for (const event of events) {
-      const told = { ...event, scriptName, entrypoint: event.entrypoint ?? null };
-      for (const hear of this.#listeners.get(scriptId) ?? []) hear(told);
+      const told = this.#complete(event, traced);
+      for (const hear of listeners) hear(told);
     }
     return 200;
+  }
+
+  #complete(event: TailEvent, traced: Traced): TailEvent {
+    // workerd measures nothing; it tells of an event when all work for it is done.
+    const wallTime = Math.max(0, this.#options.now() - (event.eventTimestamp ?? Infinity));
+    const entrypoint = event.entrypoint ?? null;
+    return this.#stacks.tell({ ...event, scriptName: traced.name, entrypoint, wallTime }, traced);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,6 +4,7 @@ import type { Log } from "#kit/log.ts";
 import type { Metrics } from "#kit/metrics.ts";
 import type { ScriptFault } from "../fault.ts";
 import type { RunnableScript } from "../model.ts";
+import type { RunFolder } from "./run-folder.ts";
 
 export interface RuntimeLimits {
   /** Processes at once; beyond, the idle one that was used longest ago goes. */
@@ -12,6 +13,7 @@ export interface RuntimeLimits {
   readonly memoryMib: number;
   /** CPU time that a process may use without answering anything in between. */
   readonly cpuSeconds: number;
+  /** CPU time that a process may use before it is ready. */
   readonly startSeconds: number;
   /** A process that nobody asked anything for so long is stopped. */
   readonly idleSeconds: number;
@@ -20,8 +22,8 @@ export interface RuntimeLimits {
 }
 
 export interface RuntimeOptions {
-  /** A folder for modules and configs, private to this runtime; what lies there is removed at the start. */
-  readonly runDir: string;
+  /** For what processes are started from, and for sockets. */
+  readonly folder: RunFolder;
   /** Path of the unix socket at which the store answers. */
   readonly storeSocket: string;
   /** Source of the module that puts buckets on `env`. */
@@ -79,6 +81,8 @@ export interface TailEvent {
     readonly level: string;
     readonly timestamp: number;
     readonly message: readonly unknown[];
+    /** Of those in the message that are errors; null for others. */
+    readonly errorInfo?: readonly ({ readonly stack?: string } | null)[];
   }[];
   readonly exceptions: readonly {
     readonly name: string;

@@ -14,6 +14,7 @@ function planOf(...scripts: ProcessPlan["members"][number]["script"][]): Process
     storeSocket: "/run/store",
     tailSocket: "/run/tail",
     tailToken: "tail-token",
+    absent: new Set<string>(),
     tailed: new Set(),
     bindingModule: "binding",
     controlModule: "control",

@@ -25,6 +25,8 @@ export interface ProcessPlan {
   /** Paths of unix sockets of the platform. */
   readonly storeSocket: string;
   readonly tailSocket: string;
+  /** Keys of entrypoints that members bind and that are not there. */
+  readonly absent: ReadonlySet<string>;
   /** Opens the tail socket. */
   readonly tailToken: string;
   /** Ids of members whose events are to be told. */
@@ -65,9 +67,10 @@ export function workerdConfig(plan: ProcessPlan): WorkerdConfig {
   const serviceNames = new Map(
     plan.members.map(({ script }, i) => [script.name, i === 0 ? MAIN : `script ${script.name}`]),
   );
+  const context = { plan, files, serviceNames, absent: plan.absent };
   const config = struct({
     services: list([
-      ...plan.members.map((member, i) => memberService(member, i, { plan, files, serviceNames })),
+      ...plan.members.map((member, i) => memberService(member, i, context)),
       ...plan.members.map((member, i) => storeService(member, i, plan)),
       controlService(plan, files),
       external("tail", plan.tailSocket, plan.tailToken),
@@ -90,6 +93,7 @@ export function workerdConfig(plan: ProcessPlan): WorkerdConfig {
 
 interface Context {
   readonly plan: ProcessPlan;
+  readonly absent: ReadonlySet<string>;
   readonly files: Files;
   readonly serviceNames: ReadonlyMap<string, string>;
 }
@@ -107,7 +111,7 @@ function memberService(member: Member, index: number, context: Context): CapnpTe
       compatibilityFlags: list(compatibility.flags.map(text)),
       bindings: list(
         script.bindings.map((binding) =>
-          bindingConfig(binding, { files, serviceNames, script, store, ...compatibility }),
+          bindingConfig(binding, { ...context, script, store, ...compatibility }),
         ),
       ),
       cacheApiOutbound: struct({ name: text(CONTROL), entrypoint: text("NoCache") }),

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { setPriority } from "node:os";
+import { dirname, sep } from "node:path";
 import type { Readable } from "node:stream";
 import { Upstream } from "#http";
 import type { Log } from "#kit/log.ts";
@@ -41,6 +42,7 @@ const IDLE_CONNECTION_MS = 10_000;
 /** It is on this machine: what takes longer is stuck, and the watchdog sees to it. */
 const CONNECT_MS = 30_000;
 const LOOK_EVERY_MS = 50;
+const UNEXPLAINED = "The runtime could not start the script; the server's log tells more";
 /** A start takes CPU time alone; on a machine that has none to give it may take so much longer. */
 const PATIENCE_FACTOR = 10;
 
@@ -79,6 +81,8 @@ export class WorkerdProcess {
     this.#output = new ScriptOutput(log, now);
     this.upstream = new Upstream({
       target: { path: options.httpSocket },
+      // workerd gives a connection up whose body its script has not read, when the next request comes.
+      keepsAfterBody: false,
       idleMs: IDLE_CONNECTION_MS,
       connectMs: CONNECT_MS,
       onGone: () => (this.#isDoubtful = true),
@@ -175,7 +179,7 @@ export class WorkerdProcess {
   }
 
   /** Sends a request to the platform's worker in the process. */
-  control(body: string | null, timeoutMs: number | null = null): Promise<string> {
+  control(body: string | null, signal: AbortSignal | null = null): Promise<string> {
     return new Promise((resolve, reject) => {
       const sent = request(
         {
@@ -183,7 +187,7 @@ export class WorkerdProcess {
           method: body === null ? "GET" : "POST",
           headers: { host: "control" },
           agent: false,
-          ...(timeoutMs !== null && { signal: AbortSignal.timeout(timeoutMs) }),
+          ...(signal !== null && { signal }),
         },
         (response) => {
           let text = "";
@@ -227,9 +231,11 @@ export class WorkerdProcess {
     });
     control.on("error", () => {}); // Its end is told by the process's.
     void this.ended.then(() => {
-      const { complaints } = this.#output;
-      const message = complaints === "" ? (this.#fault?.message ?? "It ended") : complaints;
-      reject(new ScriptFault("does-not-start", message));
+      const folder = dirname(this.#options.configPath) + sep; // Nobody's business.
+      const reason = this.#output.reason.replaceAll(folder, "");
+      const isCrash = this.#fault === null || this.#fault.kind === "crashed";
+      const unexplained = isCrash ? UNEXPLAINED : this.#fault!.message;
+      reject(new ScriptFault("does-not-start", reason || unexplained));
     });
     return promise.finally(() => clearInterval(watch));
   }

@@ -80,7 +80,7 @@ async function serve(
     return status;
   }
   using place = await options.open();
-  const passage = await passOn(request, response, onwardOf(request, place, requestId));
+  const passage = await passOn(request, response, onwardOf(request, place, requestId, null));
   if (passage.kind === "left") return null;
   if (passage.kind === "answered") return passage.status;
   throw place.fault() ?? new Error(`The script broke off: ${passage.cause.message}`);
@@ -94,12 +94,22 @@ async function upgrade(
   requestId: string,
 ): Promise<number | null> {
   using place = await options.open();
-  const passage = await upgradeOn(request, socket, head, onwardOf(request, place, requestId));
+  const passage = await upgradeOn(
+    request,
+    socket,
+    head,
+    onwardOf(request, place, requestId, request.headers.upgrade ?? null),
+  );
   if (passage.kind === "failed") socket.destroy();
   return passage.kind === "answered" ? passage.status : null;
 }
 
-function onwardOf(request: IncomingMessage, place: ScriptPlace, requestId: string) {
+function onwardOf(
+  request: IncomingMessage,
+  place: ScriptPlace,
+  requestId: string,
+  upgrade: string | null,
+) {
   const peer = request.socket.remoteAddress ?? "";
   const host = request.headers.host ?? "localhost";
   const client = {
@@ -110,7 +120,7 @@ function onwardOf(request: IncomingMessage, place: ScriptPlace, requestId: strin
     host,
     requestId,
   } as const;
-  const headers = requestHeaders(request.rawHeaders, client, request.headers.upgrade ?? null);
+  const headers = requestHeaders(request.rawHeaders, client, upgrade);
   return { upstream: place.upstream, target: request.url!, headers, requestId };
 }
 

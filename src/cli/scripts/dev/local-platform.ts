@@ -1,11 +1,10 @@
 /** The parts of the platform that a script needs, on this machine: a store in a folder, and the runtime. */
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { bindingModule, listenStoreSocket, scriptAccess } from "#binding";
 import type { Log } from "#kit/log.ts";
 import { Metrics } from "#kit/metrics.ts";
-import { type RunnableScript, ScriptRuntime, type TailEvent } from "#scripts";
+import { RunFolder, type RunnableScript, ScriptRuntime, type TailEvent } from "#scripts";
 import type { LocalObjects } from "../../context.ts";
 import { absentService, type LocalScript, runnableScript, SCRIPT_ID } from "./local-script.ts";
 
@@ -60,10 +59,8 @@ export class LocalPlatform implements AsyncDisposable {
     await using opened = new AsyncDisposableStack();
     await mkdir(folder, { recursive: true });
     const objects = opened.use(await openObjects(join(folder, "data")));
-    // The path of a socket has to be short, and a project's may not be.
-    const sockets = await mkdtemp(join(tmpdir(), "selvedge-"));
-    opened.defer(() => rm(sockets, { recursive: true, force: true }));
-    const storeSocket = join(sockets, "store");
+    const runFolder = opened.use(await RunFolder.open(join(folder, "run")));
+    const storeSocket = join(runFolder.sockets, "store");
     const authorize = scriptAccess((token) => runtime.grant(token), objects.store);
     opened.use(
       await listenStoreSocket({ path: storeSocket, store: objects.store, authorize, log }),
@@ -71,7 +68,7 @@ export class LocalPlatform implements AsyncDisposable {
     const running: { script: RunnableScript | null } = { script: null };
     const runtime = opened.use(
       await ScriptRuntime.open({
-        runDir: join(folder, "run"),
+        folder: runFolder,
         storeSocket,
         bindingModule: await bindingModule(),
         load: async (id) => (id === SCRIPT_ID ? running.script : null),
@@ -99,7 +96,7 @@ export class LocalPlatform implements AsyncDisposable {
       this.#running.script = before;
       throw error;
     }
-    this.#runtime.changed(SCRIPT_ID);
+    this.#runtime.changed(script);
   }
 
   open() {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { watch } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { Log } from "#kit/log.ts";
+import { sourceStacks } from "#kit/source-stacks.ts";
 import type { CommandContext } from "../../context.ts";
 import { CliFault } from "../../fault.ts";
 import { BuildFault } from "../../project/build-fault.ts";
@@ -12,7 +13,6 @@ import { projectOf, runnable, type RunnableProject } from "../project-options.ts
 import { openFront } from "./front.ts";
 import { LocalPlatform } from "./local-platform.ts";
 import { DevReport } from "./report.ts";
-import { sourceStacks } from "../stacks.ts";
 
 export interface DevOptions {
   readonly config: string | undefined;
@@ -33,7 +33,7 @@ export async function runDev(options: DevOptions, context: CommandContext): Prom
   const platform = opened.use(
     await LocalPlatform.open({
       folder: join(project.folder, ".selvedge"),
-      openObjects: (data) => context.openObjects(data),
+      openObjects: (data) => context.openObjects(data).catch(runsAlready),
       hear: (event) => report.event(event),
       log,
     }),
@@ -60,6 +60,13 @@ export async function runDev(options: DevOptions, context: CommandContext): Prom
   opened.use(watchSettings(project, () => session.settingsChanged(options)));
   report.ready(front.url, project, relative(context.cwd, project.folder));
   if (!context.signal.aborted) await once(context.signal, "abort");
+}
+
+/** The store's words are about a server's folder. */
+function runsAlready(error: Error): never {
+  if (!error.message.endsWith("another Selvedge is running on it.")) throw error;
+  const message = 'Another "selvedge dev" runs in this project. Use that one, or end it first.';
+  throw new CliFault("failed", message, { cause: error });
 }
 
 class Session implements AsyncDisposable {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { transform } from "esbuild";
-import { sourceStacks } from "./stacks.ts";
+import { sourceStacks } from "./source-stacks.ts";
 
 const SOURCE =
   "interface A {\n  a: string;\n}\nexport function f(a: A) {\n  throw new Error(a.a);\n}\n";

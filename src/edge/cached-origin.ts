@@ -1,0 +1,71 @@
+/** Requests to origins by way of the cache, for zones that have it on. */
+import type { IncomingMessage } from "node:http";
+import type { Cache } from "./cache/cache.ts";
+import type { CachedResponse, CacheRequest } from "./cache/messages.ts";
+import { cacheLevelOf } from "./cache/zone-level.ts";
+import type { Onward, Passage } from "./onward.ts";
+import { type OriginProxy, OriginRefused, type OriginRequest } from "./origin/origin-proxy.ts";
+import type { Refusal } from "./refusals.ts";
+
+export interface CachedOriginOptions {
+  readonly origins: OriginProxy;
+  readonly cache: Cache;
+  readonly now: () => number;
+}
+
+/** How a request's answer gets to its client. */
+export interface Ways {
+  /** What comes back goes on as it comes. */
+  readonly pass: (onward: Onward) => Promise<Passage>;
+  /** What the cache has; null for requests that are no business of a cache. */
+  readonly send:
+    | ((answer: CachedResponse, also: readonly string[]) => Promise<"answered" | "left">)
+    | null;
+}
+
+export class CachedOrigin {
+  readonly #options: CachedOriginOptions;
+
+  constructor(options: CachedOriginOptions) {
+    this.#options = options;
+  }
+
+  async take(
+    request: IncomingMessage,
+    asked: OriginRequest,
+    { pass, send }: Ways,
+  ): Promise<Refusal | Passage> {
+    const { origins, cache, now } = this.#options;
+    const { zone } = asked.known;
+    const level = cacheLevelOf(zone, now());
+    if (level === "off" || send === null) return origins.pass(asked, pass);
+    const { scheme, hostname, target, requestId, answerHeaders } = asked;
+    const { method = "", headers } = request;
+    const call: CacheRequest = {
+      method,
+      zoneId: zone.id,
+      level,
+      scheme,
+      hostname,
+      target,
+      headers,
+    };
+    if (cache.passes(call) !== null) {
+      const passage = await origins.pass(asked, pass);
+      if ("kind" in passage && passage.kind === "answered") {
+        cache.noteChange(call, passage.status, []);
+      }
+      return passage;
+    }
+    try {
+      const found = cache.handle(call, (conditions) => origins.ask(asked, method, conditions));
+      const answer = found instanceof Promise ? await found : found;
+      const also = ["X-Request-Id", requestId, ...answerHeaders];
+      const end = await send(answer, also);
+      return end === "left" ? { kind: "left" } : { kind: "answered", status: answer.status };
+    } catch (cause) {
+      if (cause instanceof OriginRefused) return cause.refusal;
+      throw cause;
+    }
+  }
+}
