@@ -57,7 +57,7 @@ export async function startScripts(
     await ScriptRuntime.open({
       folder,
       storeSocket,
-      bindingModule: await bindingModule(),
+      bindingModule,
       load: (scriptId) => scripts.runnable(scriptId),
       loadByName: (accountId, name) => scripts.runnableByName(accountId, name),
       limits: {

@@ -85,6 +85,10 @@ test("names that say nothing, or two things, are refused", () => {
   }
 });
 
+test("a NUL is refused, as in JSON", () => {
+  assert.throws(() => fold(["m[a]", "x\0"]), ApiError);
+});
+
 test("a name of JavaScript's own is a name like others", () => {
   const folded = fold(["m[__proto__][polluted]", "x"], ["m[constructor]", "y"]);
   assert.equal(({} as Record<string, unknown>)["polluted"], undefined);

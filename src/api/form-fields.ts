@@ -29,6 +29,7 @@ export function foldFields(
     const path = pathOf(name.slice(root.length));
     if (path === null) throw badField(name, "this is no name of a field");
     const text = Buffer.from(content).toString();
+    if (text.includes("\0") || name.includes("\0")) throw badField(name, "NUL character");
     if (!put(folded, path, isTyped(path) ? scalarOf(text) : text)) {
       throw badField(name, "it is given twice, or beside others that it cannot stand with");
     }

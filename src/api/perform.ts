@@ -70,10 +70,10 @@ export async function perform(
   }
   const fields = queryFields(call.query, endpoint.repeats);
   const query = endpoint.query && checkShape(endpoint.query, fields);
-  using _aside =
-    endpoint.upload === true
-      ? options.uploads.take(params["account_id"]!, request.headers["content-length"])
-      : null;
+  using held = new DisposableStack();
+  if (endpoint.upload === true) {
+    held.use(options.uploads.take(params["account_id"]!, request.headers["content-length"]));
+  }
   const body =
     endpoint.body && checkShape(endpoint.body, await readFields(request, endpoint, options));
   const { headers } = request;

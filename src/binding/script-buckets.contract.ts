@@ -20,7 +20,7 @@ export async function openScriptBuckets(
   await using opened = new AsyncDisposableStack();
   const kept = opened.use(await openTestStore("sqlite"));
   const storeSocket = join(kept.folder, "store.sock");
-  const options = { storeSocket, bindingModule: await bindingModule() };
+  const options = { storeSocket, bindingModule };
   const scripts = opened.use(await TestRuntime.open(limits, options));
   const tokens = new Set<string>();
   const grant = (token: string) => {

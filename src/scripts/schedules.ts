@@ -190,8 +190,9 @@ export class Schedules implements AsyncDisposable {
       return;
     }
     this.#running.set(scriptId, running + 1);
+    using held = new DisposableStack();
     try {
-      using _place = await this.#line.enter();
+      held.use(await this.#line.enter());
       if (!(await this.#take(scriptId, cron, scheduledTime))) return;
       await run(scriptId, { cron, scheduledTime });
     } catch (cause) {

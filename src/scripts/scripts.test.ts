@@ -14,6 +14,7 @@ import {
   onBothEngines,
   openScripts,
   OTHER_ACCOUNT,
+  START_MS,
   textOf,
   textsOf,
   upload,

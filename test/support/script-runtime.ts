@@ -108,7 +108,7 @@ export class TestRuntime implements AsyncDisposable {
     const runtime = await ScriptRuntime.open({
       folder: runFolder,
       storeSocket: join(folder, "store"),
-      bindingModule: "export default () => null;",
+      bindingModule: async () => "export default () => null;",
       load: async (id) => [...scripts.values()].find((script) => script.id === id) ?? null,
       loadByName: async (_, name) => scripts.get(name) ?? null,
       outbound: [],

@@ -10,6 +10,8 @@ import { CliEvents } from "../support/cli-events.ts";
 import { until } from "../support/patience.ts";
 import { mustRun } from "../support/program.ts";
 import { startServer, type TestServer } from "../support/server.ts";
+import { call } from "./api.ts";
+import { accountKey, firstIds, policy } from "./policies.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -396,10 +398,12 @@ suite("a project on a server", () => {
   });
 
   /** Deploys as another script, with these settings and nothing else. */
-  const deployWith = async (settings: string, ...args: string[]) => {
+  const deployWith = async (settings: string, ...given: (string | { as: Cli })[]) => {
+    const args = given.filter((one) => typeof one === "string");
+    const who = given.find((one) => typeof one !== "string")?.as ?? cli;
     const head = 'main = "src/index.ts"\ncompatibility_date = "2026-11-01"\n';
     await writeFile(join(cli.folder, "other.toml"), `name = "other"\n${head}${settings}\n`);
-    return cli.run(["deploy", "--config", "other.toml", ...args]);
+    return who.run(["deploy", "--config", "other.toml", ...args]);
   };
   const isDeployed = async () => (await cli.run(["versions", "list", "other"])).code === 0;
 
@@ -479,6 +483,32 @@ suite("a project on a server", () => {
       (JSON.parse(json.stderr) as { error: { message: string } }).error.message,
       /^Take/,
     );
+  });
+
+  test("a token that may not look is told by the server what is in the way", async () => {
+    const { account } = await firstIds(server);
+    const scripts = policy("allow", accountKey(account), "scriptsWrite");
+    const routes = policy("allow", "com.cloudflare.api.account.zone.*", "scriptRoutesWrite");
+    const tokenOf = async (...policies: object[]) => {
+      const made = await call(server, "POST", "/user/tokens", { body: { name: "ci", policies } });
+      const { value } = made.result as { value: string };
+      return cli.with({ SELVEDGE_TOKEN: value, SELVEDGE_ACCOUNT_ID: account });
+    };
+    const domain = 'routes = [{ pattern = "ci.example.com", custom_domain = true }]';
+    const blind = await deployWith(domain, { as: await tokenOf(scripts) });
+    assert.equal(blind.code, 3);
+    assert.match(blind.stderr, /selvedge: This token sees no zone for ci\.example\.com: /);
+    const ci = await tokenOf(scripts, routes);
+    await cli.must(["record", "add", "example.com", "ci", "A", "192.0.2.8"]);
+    const refused = await deployWith(domain, { as: ci });
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.stderr,
+      /ci\.example\.com has DNS records .* Deploy with --yes to replace it\.\n$/,
+    );
+    const routed = await deployWith('routes = ["www.example.com/ci/*"]', { as: ci });
+    assert.equal(routed.code, 0, routed.stderr);
+    await cli.must(["delete", "other", "--yes"]);
   });
 
   test("tail goes on after a restart of the server", async () => {

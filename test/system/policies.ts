@@ -12,6 +12,7 @@ const groups = {
   accountTokensWrite: "5bc3f8b21c554832afc660159ab75fa4",
   scriptsRead: "1a71c399035b4950a1bd1466bbe4f420",
   scriptsWrite: "e086da7e2179491d91ee5f35b3ca210a",
+  scriptRoutesWrite: "28f4b596e7d643029c524985477ae49a",
   tailRead: "05880cd1bdc24d8bae0be2136972816b",
   storageRead: "b4992e1108244f5d8bfbd5744320c2e1",
   storageWrite: "bf7481a1826f439697cb59a20b22293e",

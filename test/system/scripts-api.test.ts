@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { connect as netConnect } from "node:net";
 import { after, suite, test } from "node:test";
 import { Cloudflare } from "../clients/index.ts";
+import { until } from "../support/patience.ts";
 import { EMAIL, KEY, keyHeaders, startServer } from "../support/server.ts";
 import { type ApiAnswer, bearer, call, readEnvelope } from "./api.ts";
 import { accountKey, firstIds, policy } from "./policies.ts";
@@ -453,6 +454,24 @@ suite("scripts", () => {
     const other = `/accounts/${(result as { id: string }).id}/workers/scripts`;
     assert.deepEqual((await call(server, "GET", other)).result, []);
     refused(await call(server, "GET", `${other}/mine/settings`), 404, 10_007);
+  });
+
+  test("are taken as many at a time as memory has room for", async () => {
+    const { hostname, port } = new URL(server.origin);
+    const fields = { ...keyHeaders, Host: "x", "Content-Type": "multipart/form-data; boundary=x" };
+    const lines = Object.entries({ ...fields, "Content-Length": 14 * 1024 ** 2 });
+    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    const held = Array.from({ length: 8 }, () => {
+      const socket = netConnect(Number(port), hostname);
+      socket.write(`PUT /client/v4${path}/held HTTP/1.1\r\n${head}\r\n--x`);
+      return socket;
+    });
+    try {
+      await until(async () => (await upload("small")).status === 429);
+    } finally {
+      for (const socket of held) socket.destroy();
+    }
+    await until(async () => (await upload("small")).status === 200);
   });
 
   test("are listened to by WebSockets alone, and those who break off harm nobody", async () => {

@@ -19,13 +19,13 @@ export interface PlacedPattern {
   readonly pattern: RoutePattern;
 }
 
-/** With a warning for what a token cannot see; throws when there is no zone. */
+/** Throws when there is no zone for one of them. */
 export async function placedIn(
   routes: readonly ProjectRoute[],
   { account }: ScriptAddress,
   { api, usesToken }: CommandContext,
-): Promise<{ placed: Placed[]; warnings: string[] }> {
-  if (routes.length === 0) return { placed: [], warnings: [] };
+): Promise<Placed[]> {
+  if (routes.length === 0) return [];
   const zones = await api.all<Zone>("/zones", { "account.id": account.split("/").at(-1)! });
   const placed: Placed[] = [];
   const homeless: ProjectRoute[] = [];
@@ -34,14 +34,14 @@ export async function placedIn(
     if (zone === null) homeless.push(route);
     else placed.push({ route, zone });
   }
+  if (homeless.length === 0) return placed;
   const shown = homeless.map(({ pattern }) => pattern).join(", ");
-  if (homeless.length === 0) return { placed, warnings: [] };
-  // The server finds zones that a token may not read.
-  if (usesToken) return { placed, warnings: [`This token sees no zone for ${shown}.`] };
   const commands = new Set(homeless.map((route) => `  selvedge zone create ${zoneNameFor(route)}`));
   throw new CliFault(
     "not-found",
-    `There is no zone for ${shown}. Nothing was deployed. Make it with:\n${[...commands].join("\n")}`,
+    usesToken
+      ? `This token sees no zone for ${shown}: there is none, or it may not set routes there. Nothing was deployed.`
+      : `There is no zone for ${shown}. Nothing was deployed. Make it with:\n${[...commands].join("\n")}`,
   );
 }
 

@@ -25,20 +25,22 @@ export async function planTriggers(
 ): Promise<TriggerPlan> {
   const routes = project.routes ?? [];
   if (routes.length === 0 && (project.crons ?? []).length === 0) return NOTHING;
-  const rules = await import("#scripts"); // The server's own, for those who have routes.
-  checkCrons(project, rules.parseCron);
-  const { placed, warnings } = await placedIn(routes, address, context);
+  // The server's own rules, loaded for those who have routes or crons.
+  const { parseCron, parseRoutePattern, printRoutePattern } = await import("#scripts");
+  checkCrons(project, parseCron);
+  const placed = await placedIn(routes, address, context);
   const domains = placed.filter(({ route }) => route.isDomain);
   const patterns = placed
     .filter(({ route }) => !route.isDomain)
     .map(({ route, zone }) => {
-      const read = () => rules.parseRoutePattern(route.pattern, zone.name);
+      const read = () => parseRoutePattern(route.pattern, zone.name);
       return { zone, pattern: inFile(project, "routes", read) };
     });
-  await mustBeFree(patterns, address, context, rules);
-  const advice = await proxyAdvice(patterns, domains, context);
-  const conflicts = await domainConflicts(domains, address, context);
-  return { conflicts, warnings: [...warnings, ...advice] };
+  await mustBeFree(patterns, address, context, { parseRoutePattern, printRoutePattern });
+  return {
+    conflicts: await domainConflicts(domains, address, context),
+    warnings: await proxyAdvice(patterns, domains, context),
+  };
 }
 
 function checkCrons(project: Project, parse: (cron: string) => unknown): void {

@@ -51,11 +51,12 @@ suite("while a process starts,", () => {
     const first = opened.text("slow");
     await isStarting(opened);
     const events: TailEvent[] = [];
-    await using _tail = await opened.runtime.tail("id-slow", (event) => events.push(event));
+    const tail = await opened.runtime.tail("id-slow", (event) => events.push(event));
     await first;
     const before = events.length;
     await opened.get("slow");
     await until(() => events.length > before);
+    await tail[Symbol.asyncDispose]();
   });
 
   test("its script may be removed, and nothing stays", async () => {

@@ -38,7 +38,8 @@ export interface Cast {
 }
 
 export interface LauncherOptions extends RuntimeOptions {
-  readonly controlModule: string;
+  /** Source of the platform's own worker. */
+  readonly controlModule: () => Promise<string>;
   readonly tailSocket: string;
 }
 
@@ -102,6 +103,8 @@ export class Launcher {
     };
     const { text, files } = workerdConfig({
       ...plan,
+      bindingModule: await plan.bindingModule(),
+      controlModule: await plan.controlModule(),
       ...paths,
       members: members as [Member, ...Member[]],
       absent,

@@ -70,18 +70,16 @@ export class ProcessPool implements AsyncDisposable {
   }
 
   async #launch(cast: Cast, line: Turnstile): Promise<Running> {
-    using _place = await line.enter();
+    using held = new DisposableStack();
+    held.use(await line.enter());
     const { accountId, name } = cast.scripts[0];
     this.#makeRoom(accountId);
     const coming = { accountId };
     this.#coming.add(coming);
-    try {
-      const running = await this.#launcher.launch(cast);
-      this.#add(running, name);
-      return running;
-    } finally {
-      this.#coming.delete(coming);
-    }
+    held.defer(() => this.#coming.delete(coming));
+    const running = await this.#launcher.launch(cast);
+    this.#add(running, name);
+    return running;
   }
 
   /** Holds a process for the deploy that follows. */

@@ -27,7 +27,7 @@ export class ScriptRuntime implements AsyncDisposable {
   readonly #owned = new AsyncDisposableStack();
   #tails!: TailHub;
 
-  private constructor(options: RuntimeOptions, tailSocket: string, controlModule: string) {
+  private constructor(options: RuntimeOptions, tailSocket: string) {
     this.#options = options;
     this.#launcher = new Launcher({ ...options, controlModule, tailSocket });
     this.#pool = new ProcessPool(this.#launcher, options);
@@ -35,7 +35,7 @@ export class ScriptRuntime implements AsyncDisposable {
 
   static async open(options: RuntimeOptions): Promise<ScriptRuntime> {
     const socketPath = join(options.folder.sockets, "tail");
-    const runtime = new ScriptRuntime(options, socketPath, await controlModule());
+    const runtime = new ScriptRuntime(options, socketPath);
     runtime.#tails = await TailHub.open({
       socketPath,
       traced: (token) => runtime.#launcher.traced(token),
@@ -164,8 +164,15 @@ export class ScriptRuntime implements AsyncDisposable {
   }
 }
 
-/** Source of the platform's own worker. */
-async function controlModule(): Promise<string> {
+let controlSource: Promise<string> | null = null;
+
+/** Read at the first use: a server that runs no script loads no compiler. */
+function controlModule(): Promise<string> {
+  controlSource ??= readControlModule();
+  return controlSource;
+}
+
+async function readControlModule(): Promise<string> {
   const isTypeScript = import.meta.url.endsWith(".ts");
   const file = new URL(`./control.worker.${isTypeScript ? "ts" : "js"}`, import.meta.url);
   const source = await readFile(file, "utf8");

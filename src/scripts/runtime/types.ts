@@ -27,7 +27,7 @@ export interface RuntimeOptions {
   /** Path of the unix socket at which the store answers. */
   readonly storeSocket: string;
   /** Source of the module that puts buckets on `env`. */
-  readonly bindingModule: string;
+  readonly bindingModule: () => Promise<string>;
   readonly load: (scriptId: string) => Promise<RunnableScript | null>;
   readonly loadByName: (accountId: string, name: string) => Promise<RunnableScript | null>;
   readonly limits: RuntimeLimits;

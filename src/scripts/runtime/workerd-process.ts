@@ -231,8 +231,9 @@ export class WorkerdProcess {
     });
     control.on("error", () => {}); // Its end is told by the process's.
     void this.ended.then(() => {
-      const folder = dirname(this.#options.configPath) + sep; // Nobody's business.
-      const reason = this.#output.reason.replaceAll(folder, "");
+      // Where things lie is nobody's business; workerd leaves the first slash out.
+      const folder = dirname(this.#options.configPath) + sep;
+      const reason = this.#output.reason.replaceAll(folder, "").replaceAll(folder.slice(1), "");
       const isCrash = this.#fault === null || this.#fault.kind === "crashed";
       const unexplained = isCrash ? UNEXPLAINED : this.#fault!.message;
       reject(new ScriptFault("does-not-start", reason || unexplained));

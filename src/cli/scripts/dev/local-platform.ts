@@ -70,7 +70,7 @@ export class LocalPlatform implements AsyncDisposable {
       await ScriptRuntime.open({
         folder: runFolder,
         storeSocket,
-        bindingModule: await bindingModule(),
+        bindingModule,
         load: async (id) => (id === SCRIPT_ID ? running.script : null),
         loadByName: async (_, name) => serviceOf(running.script, name),
         limits: LIMITS,
