@@ -398,9 +398,7 @@ suite("a project on a server", () => {
   });
 
   /** Deploys as another script, with these settings and nothing else. */
-  const deployWith = async (settings: string, ...given: (string | { as: Cli })[]) => {
-    const args = given.filter((one) => typeof one === "string");
-    const who = given.find((one) => typeof one !== "string")?.as ?? cli;
+  const deployWith = async (settings: string, args: readonly string[] = [], who = cli) => {
     const head = 'main = "src/index.ts"\ncompatibility_date = "2026-11-01"\n';
     await writeFile(join(cli.folder, "other.toml"), `name = "other"\n${head}${settings}\n`);
     return who.run(["deploy", "--config", "other.toml", ...args]);
@@ -424,7 +422,7 @@ suite("a project on a server", () => {
     ];
     for (const [settings, code, said] of cases) {
       for (const args of [[], ["--dry-run"]]) {
-        const ran = await deployWith(settings, ...args);
+        const ran = await deployWith(settings, args);
         assert.match(ran.stderr, said);
         assert.equal(ran.code, code, settings);
       }
@@ -434,7 +432,7 @@ suite("a project on a server", () => {
 
   test("a route on a name that is not proxied is deployed with a warning", async () => {
     const routes = 'routes = ["new.example.com/*", "*.example.com/x/*", "www.example.com/y"]';
-    const { stderr } = await deployWith(routes, "--dry-run");
+    const { stderr } = await deployWith(routes, ["--dry-run"]);
     assert.equal(
       stderr.match(/^warning: .*$/gm)?.join("\n"),
       "warning: new.example.com has no proxied record, so that no request comes to its route. Make one with: selvedge record add example.com new AAAA 100:: --proxied",
@@ -444,7 +442,7 @@ suite("a project on a server", () => {
   test("a custom domain replaces nothing without a word", async () => {
     await cli.must(["record", "add", "example.com", "cd", "A", "192.0.2.7"]);
     const domain = 'routes = [{ pattern = "cd.example.com", custom_domain = true }]';
-    const dry = await deployWith(domain, "--dry-run");
+    const dry = await deployWith(domain, ["--dry-run"]);
     assert.match(
       dry.stderr,
       /^ {2}\+ domain cd\.example\.com\n {2}- record cd\.example\.com auto A 192\.0\.2\.7$/m,
@@ -459,7 +457,7 @@ suite("a project on a server", () => {
     const records = () =>
       cli.json<{ content: string }[]>(["record", "list", "example.com", "--name", "cd"]);
     assert.equal((await records())[0]!.content, "192.0.2.7");
-    assert.equal((await deployWith(domain, "--yes")).code, 0);
+    assert.equal((await deployWith(domain, ["--yes"])).code, 0);
     assert.equal((await records())[0]!.content, "100::");
     assert.equal((await ask("/", "cd.example.com")).text, "ok");
     const stays = await deployWith("");
@@ -478,7 +476,7 @@ suite("a project on a server", () => {
       refused.stderr,
       /~ domain app\.example\.com: of files-live → of other\nselvedge: Take app\.example\.com from the script files-live\?/,
     );
-    const json = await deployWith(domain, "--json");
+    const json = await deployWith(domain, ["--json"]);
     assert.match(
       (JSON.parse(json.stderr) as { error: { message: string } }).error.message,
       /^Take/,
@@ -495,18 +493,18 @@ suite("a project on a server", () => {
       return cli.with({ SELVEDGE_TOKEN: value, SELVEDGE_ACCOUNT_ID: account });
     };
     const domain = 'routes = [{ pattern = "ci.example.com", custom_domain = true }]';
-    const blind = await deployWith(domain, { as: await tokenOf(scripts) });
+    const blind = await deployWith(domain, [], await tokenOf(scripts));
     assert.equal(blind.code, 3);
     assert.match(blind.stderr, /selvedge: This token sees no zone for ci\.example\.com: /);
     const ci = await tokenOf(scripts, routes);
     await cli.must(["record", "add", "example.com", "ci", "A", "192.0.2.8"]);
-    const refused = await deployWith(domain, { as: ci });
+    const refused = await deployWith(domain, [], ci);
     assert.equal(refused.code, 1);
     assert.match(
       refused.stderr,
       /ci\.example\.com has DNS records .* Deploy with --yes to replace it\.\n$/,
     );
-    const routed = await deployWith('routes = ["www.example.com/ci/*"]', { as: ci });
+    const routed = await deployWith('routes = ["www.example.com/ci/*"]', [], ci);
     assert.equal(routed.code, 0, routed.stderr);
     await cli.must(["delete", "other", "--yes"]);
   });

@@ -14,10 +14,14 @@ import { keyCredentials, noWrangler, wranglerFor } from "../support/wrangler.ts"
 import { call } from "./api.ts";
 import { accountKey, firstIds, policy } from "./policies.ts";
 
+/** Where no web server is. */
+const NOBODY = "127.0.0.9";
+
 const CONFIG = `
 name = "shop"
 main = "src/index.ts"
 compatibility_date = "2026-01-01"
+upload_source_maps = true
 routes = ["www.example.com/*", { pattern = "shop.example.com", custom_domain = true }]
 
 [triggers]
@@ -73,7 +77,7 @@ suite("wrangler, unchanged", { skip: noWrangler }, async () => {
   const setSource = (code: string) => writeFile(join(project, "src/index.ts"), code);
   await setSource(source("first"));
   const { result: zone } = await call(server, "POST", "/zones", { body: { name: "example.com" } });
-  const record = { type: "A", name: "www", content: "192.0.2.1", proxied: true };
+  const record = { type: "A", name: "www", content: NOBODY, proxied: true };
   await call(server, "POST", `/zones/${(zone as { id: string }).id}/dns_records`, { body: record });
 
   /** As a visitor of the site. */
@@ -175,6 +179,7 @@ suite("wrangler, unchanged", { skip: noWrangler }, async () => {
     await until(() => said.includes("asked for /throw"));
     await until(() => /GET http:\/\/www\.example\.com\/throw - Exception Thrown/.test(said));
     await until(() => said.includes("Error: thrown on purpose"));
+    await until(() => /at Object\.fetch \(.*src\/index\.ts:11:/.test(said));
     tail.kill("SIGINT");
     await once(tail, "close");
   });
@@ -208,7 +213,7 @@ suite("wrangler, unchanged", { skip: noWrangler }, async () => {
 
   test("deletes scripts and buckets", async () => {
     assert.match(await wrangler(["delete"]), /Successfully deleted shop/);
-    assert.equal((await visit("/env")).status, 404);
+    assert.equal((await visit("/env")).status, 502, "the record's own host is asked");
     await wrangler(["r2", "object", "delete", "photos/2026/tulip", "--remote"]);
     assert.match(await wrangler(["r2", "bucket", "delete", "photos"]), /Deleted bucket photos/);
   });
