@@ -59,6 +59,8 @@ export interface Config {
   readonly cache: { readonly memoryMib: number; readonly diskMib: number };
   /** Internal networks where origins may be. */
   readonly origins: readonly string[];
+  /** How long an origin may take to begin its answer. */
+  readonly originSeconds: number;
   readonly scriptsDomain: string;
   readonly scripts: {
     readonly outbound: readonly string[];
@@ -146,6 +148,7 @@ export function readConfig(sources: ConfigSources): Config {
       diskMib: given["edge.cache_disk_mib"],
     },
     origins: given["edge.origins"],
+    originSeconds: given["limits.origin_seconds"],
     scriptsDomain: given["edge.scripts_domain"],
     scripts: {
       outbound: given["scripts.outbound"],

@@ -140,7 +140,7 @@ async function openCache(
 }
 
 function originProxy(
-  { resolvers, origins }: Config,
+  { resolvers, origins, originSeconds }: Config,
   { sealKey, edgeAddresses, now }: EdgeParts,
   names: ProxiedNames,
   started: AsyncDisposableStack,
@@ -153,6 +153,7 @@ function originProxy(
     inZones: (name) => names.recordsOf(name),
     outside: (name) => outside.addresses(name),
     allowed: ranges(origins),
+    answerMs: originSeconds * 1000,
     pool: started.use(new OriginPool({ now })),
     loopMark: `selvedge-${mark.toString("hex")}`,
     isEdge: (address) => edge.has(address),

@@ -91,8 +91,9 @@ export async function startScripts(
   return { scripts, routes, schedules, runtime };
 }
 
-async function bucketExists(
-  objects: ObjectStore,
+/** What goes wrong with the store is no answer. */
+export async function bucketExists(
+  objects: Pick<ObjectStore, "bucket">,
   accountId: string,
   name: string,
 ): Promise<boolean> {

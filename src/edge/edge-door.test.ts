@@ -104,6 +104,7 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
           outside: () => [],
           allowed: ranges(["127.0.0.0/8"]),
           pool: originPool,
+          answerMs: 10_000,
           loopMark: "selvedge-test",
           isEdge: (address) => address === "127.0.0.9",
         }),

@@ -23,6 +23,26 @@ export interface Setting<T> {
 }
 
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
+
+/** A setting with a flag of its own. */
+export function flag<T>(
+  value: string,
+  fallback: string | number,
+  reader: (raw: unknown) => T,
+  help: string,
+) {
+  return { value, fallback, read: reader, help, flag: true } satisfies Setting<T>;
+}
+
+/** A setting for the file or the environment. */
+export function key<T>(
+  value: string,
+  fallback: string | number | readonly string[],
+  reader: (raw: unknown) => T,
+  help: string,
+) {
+  return { value, fallback, read: reader, help, flag: false } satisfies Setting<T>;
+}
 export type Values<S extends Settings> = {
   readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never;
 };

@@ -174,6 +174,17 @@ onBothEngines("scripts", (db) => {
       );
     });
 
+    test("of the version in place keeps what that has, whatever was uploaded since", async () => {
+      const { scripts } = await openScripts(db());
+      const named = (text: string) => upload("one", [{ type: "text", name: "T", text }]);
+      const { script } = await scripts.upload(ACCOUNT, "in-place", named("deployed"), by);
+      await scripts.addVersion(ACCOUNT, "in-place", named("draft"), by);
+      const next = { ...upload("two"), inherit: ["T"], isOfDeployed: true };
+      await scripts.upload(ACCOUNT, "in-place", next, by);
+      assert.deepEqual(textsOf((await scripts.runnable(script.id))!), { T: "deployed" });
+      assert.equal(await codeOf(scripts, script), "two");
+    });
+
     test("must name buckets and scripts of the account", async () => {
       const { scripts } = await openScripts(db());
       const bucket = (bucketName: string): Binding => {

@@ -131,13 +131,15 @@ suite("a large transfer that was interrupted", () => {
 
   test("by a restart of the server does not fail", async () => {
     const child = cli.start(["object", "put", "large/again", "big", "--parallel", "2"]);
+    let said = "";
+    child.stderr!.on("data", (chunk: Buffer) => (said += chunk.toString()));
     const over = ended(child);
     await until(async () => (await doneParts()) >= 2);
     await server.end("SIGKILL");
     const args = ["--api", new URL(server.origin).host];
     await using second = await startServer({ data: server.data, args });
     assert.equal(second.origin, server.origin);
-    assert.equal(await over, 0);
+    assert.equal(await over, 0, said);
     const size = (await cli.json<{ size: number }>(["object", "head", "large/again"])).size;
     assert.equal(size, SIZE);
     await second.end();

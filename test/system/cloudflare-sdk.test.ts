@@ -250,6 +250,17 @@ suite("accounts", () => {
     assert.ok(memberships.some((membership) => membership.account?.id === made.id));
   });
 
+  test("memberships of accounts that a token sees are shown to it", async () => {
+    const made = await owner.accounts.create({ name: "Seen" });
+    const policies = [policy("allow", accountKey(made.id), "scriptsRead")];
+    const { client } = await userToken({ policies });
+    const seen = await everything(client.memberships.list());
+    assert.deepEqual(
+      seen.map((membership) => membership.account?.id),
+      [made.id],
+    );
+  });
+
   test("memberships are filtered and ordered as is asked", async () => {
     const names = ["Membership B", "Membership A", "Membership C"];
     const made = await Promise.all(names.map((name) => owner.accounts.create({ name })));

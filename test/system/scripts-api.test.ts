@@ -388,6 +388,45 @@ suite("what leads to a script", () => {
     assert.deepEqual(await records(), []);
   });
 
+  test("takes no DNS record's place unless it is told to, whichever way a domain is set", async () => {
+    await upload("domains");
+    const zone_id = zone.id;
+    const made = [];
+    for (const record of [
+      { type: "A", name: "a", content: "192.0.2.1" },
+      { type: "CNAME", name: "c", content: "elsewhere.test" },
+      { type: "A", name: "p", content: "192.0.2.1", proxied: true },
+      { type: "NS", name: "n", content: "ns.elsewhere.test" },
+    ] as const) {
+      made.push(await client.dns.records.create({ zone_id, ttl: 1, ...record }));
+    }
+    const shown = async () =>
+      (await call(server, "GET", `/zones/${zone_id}/dns_records`)).result as object[];
+    const before = await shown();
+    const one = (hostname: string, more: object = {}) =>
+      call(server, "PUT", `/accounts/${account}/workers/domains`, {
+        body: { hostname, service: "domains", ...more },
+      });
+    const all = (hostname: string, more: object = {}) =>
+      call(server, "PUT", `${path}/domains/domains/records`, {
+        body: { override_scope: true, origins: [{ hostname }], ...more },
+      });
+    for (const set of [one, all]) {
+      for (const name of ["a", "c"]) refused(await set(`${name}.example.com`), 400, 100_117);
+      assert.equal((await set("n.example.com")).status, 400, "a delegated name");
+      assert.equal((await set("p.example.com")).status, 200, "a proxied name needs no other");
+      assert.deepEqual(await shown(), before);
+    }
+    const { result: left } = await workers.domains.list({ account_id, service: "domains" });
+    assert.deepEqual(
+      left.map(({ hostname }) => hostname),
+      ["p.example.com"],
+    );
+    await workers.scripts.delete("domains", { account_id, force: true });
+    assert.deepEqual(await shown(), before, "records of users outlive the script");
+    for (const { id } of made) await client.dns.records.delete(id, { zone_id });
+  });
+
   test("are cron triggers and the account's subdomain", async () => {
     await upload("timed");
     const body = [{ cron: "*/5 * * * *" }, { cron: "0 9 * * MON" }];
@@ -461,13 +500,15 @@ suite("scripts", () => {
     const fields = { ...keyHeaders, Host: "x", "Content-Type": "multipart/form-data; boundary=x" };
     const lines = Object.entries({ ...fields, "Content-Length": 14 * 1024 ** 2 });
     const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-    const held = Array.from({ length: 8 }, () => {
+    const held = Array.from({ length: 9 }, () => {
       const socket = netConnect(Number(port), hostname);
       socket.write(`PUT /client/v4${path}/held HTTP/1.1\r\n${head}\r\n--x`);
       return socket;
     });
     try {
-      await until(async () => (await upload("small")).status === 429);
+      const [answer] = await Promise.race(held.map((socket) => once(socket, "data")));
+      assert.match(String(answer), /^HTTP\/1\.1 429 [^]*\r\nRetry-After: 2\r\n/);
+      assert.equal((await upload("small")).status, 429);
     } finally {
       for (const socket of held) socket.destroy();
     }

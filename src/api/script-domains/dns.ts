@@ -12,17 +12,20 @@ const PLACEHOLDER = "100::";
 /** By which the record is known again when its domain goes. */
 const COMMENT = "Made for a script's domain";
 const ADDRESS_TYPES: ReadonlySet<string> = new Set(["A", "AAAA", "CNAME"]);
-const FOR_GOOD = { dry_run: false };
 
-/** Records that lead elsewhere; null when the name is free, or proxied already. */
-export async function standsInTheWay(
+/** Whether a name's records lead elsewhere: it is neither free nor proxied already. */
+export async function leadsElsewhere(
   records: Records,
   zone: Zone,
   hostname: string,
-): Promise<readonly ZoneRecord[] | null> {
+): Promise<boolean> {
+  const addresses = await addressesAt(records, zone, hostname);
+  return addresses.length > 0 && !addresses.some(({ proxied }) => proxied);
+}
+
+async function addressesAt(records: Records, zone: Zone, hostname: string): Promise<ZoneRecord[]> {
   const found = await records.at(zone, hostname);
-  const addresses = found.filter(({ type }) => ADDRESS_TYPES.has(type));
-  return addresses.length === 0 || addresses.some(({ proxied }) => proxied) ? null : addresses;
+  return found.filter(({ type }) => ADDRESS_TYPES.has(type));
 }
 
 export interface DomainRecordParts {
@@ -30,30 +33,31 @@ export interface DomainRecordParts {
   readonly accounts: Accounts;
 }
 
-/** Throws when the domain's record would replace others and may not. */
-export async function checkDomainRecord(
+export interface DomainRecordOptions {
+  /** Records that lead elsewhere may go, if the caller may change them. */
+  readonly overrides: boolean;
+  /** Sees whether it can be done, and does nothing. */
+  readonly dryRun: boolean;
+}
+
+/**
+ * Makes the domain's record where no proxied one is there already. It never takes the place of others unless it
+ * may, also of such that have come since a dry run.
+ */
+export async function setDomainRecord(
   { records, accounts }: DomainRecordParts,
   zone: Zone,
   hostname: string,
   identity: Identity,
-  overrides: boolean,
+  { overrides, dryRun }: DomainRecordOptions,
 ): Promise<void> {
-  if ((await standsInTheWay(records, zone, hostname)) === null) return;
-  if (!overrides) throw recordInTheWay(hostname);
-  const resource = { kind: "zone", zone: zone.id, account: zone.accountId } as const;
-  await accounts.authorize(identity, "dns.edit", resource);
-}
-
-/** Puts the record in place of those that lead elsewhere; nothing where one is proxied already. */
-export async function setDomainRecord(
-  { records }: DomainRecordParts,
-  zone: Zone,
-  hostname: string,
-  identity: Identity,
-): Promise<void> {
-  const found = await records.at(zone, hostname);
-  if (found.some(({ type, proxied }) => proxied && ADDRESS_TYPES.has(type))) return;
-  const others = await standsInTheWay(records, zone, hostname);
+  const addresses = await addressesAt(records, zone, hostname);
+  if (addresses.some(({ proxied }) => proxied)) return;
+  if (addresses.length > 0) {
+    if (!overrides) throw recordInTheWay(hostname);
+    const resource = { kind: "zone", zone: zone.id, account: zone.accountId } as const;
+    await accounts.authorize(identity, "dns.edit", resource);
+  }
   const record = {
     type: "AAAA",
     name: hostname,
@@ -61,9 +65,9 @@ export async function setDomainRecord(
     proxied: true,
     comment: COMMENT,
   };
-  const deletes = (others ?? []).map(({ id }) => id);
+  const deletes = addresses.map(({ id }) => id);
   const batch = { deletes, patches: [], puts: [], posts: [record] };
-  await records.batch(zone.id, batch, changeOptions(zone, identity, FOR_GOOD));
+  await records.batch(zone.id, batch, changeOptions(zone, identity, { dry_run: dryRun }));
 }
 
 /** Takes away what `setDomainRecord` has made for domains that are gone. */
@@ -80,6 +84,6 @@ export async function removeDomainRecords(
         type === "AAAA" && content === PLACEHOLDER && proxied && extra?.comment === COMMENT,
     );
     if (made === undefined) continue;
-    await records.remove(zone.id, made.id, changeOptions(zone, identity, FOR_GOOD));
+    await records.remove(zone.id, made.id, changeOptions(zone, identity, { dry_run: false }));
   }
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { DomainFilter } from "#scripts";
 import { endpoint } from "../endpoint.ts";
 import { zoneFinder } from "../script-routes/zone-of.ts";
-import { checkDomainRecord, removeDomainRecords, setDomainRecord } from "./dns.ts";
+import { removeDomainRecords, setDomainRecord } from "./dns.ts";
 import { showDomain } from "./shape.ts";
 
 /** wrangler looks under the second. */
@@ -75,10 +75,12 @@ export const putDomain = endpoint({
     const hostname = body.hostname.toLowerCase();
     const find = await zoneFinder(params.account_id, identity, parts);
     const zone = await find(hostname, body);
-    await checkDomainRecord(parts, zone, hostname, identity, overrides);
+    const setRecord = (dryRun: boolean) =>
+      setDomainRecord(parts, zone, hostname, identity, { overrides, dryRun });
+    await setRecord(true);
     const input = { hostname, zoneId: zone.id, service };
     const domain = await parts.routes.putDomain(params.account_id, input);
-    await setDomainRecord(parts, zone, hostname, identity);
+    await setRecord(false);
     return showDomain(domain, [zone]);
   },
 });

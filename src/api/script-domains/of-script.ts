@@ -7,7 +7,7 @@ import { type ApiParts, endpoint } from "../endpoint.ts";
 import { domainTaken } from "../errors.ts";
 import { zoneFinder } from "../script-routes/zone-of.ts";
 import { SCRIPT } from "../scripts/paths.ts";
-import { checkDomainRecord, removeDomainRecords, setDomainRecord, standsInTheWay } from "./dns.ts";
+import { leadsElsewhere, removeDomainRecords, setDomainRecord } from "./dns.ts";
 import { showDomain } from "./shape.ts";
 
 const origin = z.object({
@@ -67,8 +67,8 @@ export const planScriptDomains = endpoint({
     );
     const conflicting: string[] = [];
     for (const hostname of added) {
-      const found = await standsInTheWay(parts.records, zones.get(hostname)!, hostname);
-      if (found !== null) conflicting.push(hostname);
+      const isInTheWay = await leadsElsewhere(parts.records, zones.get(hostname)!, hostname);
+      if (isInTheWay) conflicting.push(hostname);
     }
     const show = (domain: ScriptDomain) => showDomain(domain, [...zones.values()]);
     return {
@@ -108,13 +108,13 @@ export const setScriptDomains = endpoint({
     if (anothers !== undefined && !body.override_existing_origin) throw domainTaken(anothers);
     const overrides = body.override_existing_dns_record;
     for (const [hostname, zone] of zones) {
-      await checkDomainRecord(parts, zone, hostname, identity, overrides);
+      await setDomainRecord(parts, zone, hostname, identity, { overrides, dryRun: true });
     }
     const set: object[] = [];
     for (const [hostname, zone] of zones) {
       const input = { hostname, zoneId: zone.id, service: script_name };
       set.push(showDomain(await parts.routes.putDomain(account_id, input), [zone]));
-      await setDomainRecord(parts, zone, hostname, identity);
+      await setDomainRecord(parts, zone, hostname, identity, { overrides, dryRun: false });
     }
     for (const { id } of removed) await parts.routes.removeDomain(account_id, id);
     await removeDomainRecords(parts, removed, identity);

@@ -19,7 +19,7 @@ export const DEFAULT_PARALLEL = 4;
 export const MOST_PARALLEL = 64;
 
 /** Pauses before a part is tried again: what a restart of the server takes. */
-const RETRY_PAUSES_MS = [300, 1_500, 4_000];
+const RETRY_PAUSES_MS = [300, 1_500, 4_000, 10_000];
 
 /** What transfers share. */
 export interface Transfer {

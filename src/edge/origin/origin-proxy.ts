@@ -12,6 +12,8 @@ import type { Origin, OriginPool } from "./origin-pool.ts";
 
 export interface OriginProxyOptions extends OriginAddressesOptions, OriginPolicy {
   readonly pool: OriginPool;
+  /** From the request's last octet to the end of its answer's head. */
+  readonly answerMs: number;
   /** Marks requests that have passed here. RFC 8586. */
   readonly loopMark: string;
   /** Where the edge itself listens: an origin there would be a loop. */
@@ -44,8 +46,6 @@ export class OriginRefused extends Error {
   }
 }
 
-/** From the request's last octet to the first of its answer, as the original grants. */
-const ANSWER_MS = 100_000;
 /** Origins tried for one request. */
 const MAX_TRIES = 3;
 
@@ -92,8 +92,8 @@ export class OriginProxy {
   }
 
   #onward({ target }: OriginRequest, { headers }: Plan, origin: Origin) {
-    const upstream = this.#options.pool.upstream(origin);
-    return { upstream, target, headers, answerMs: ANSWER_MS };
+    const { pool, answerMs } = this.#options;
+    return { upstream: pool.upstream(origin), target, headers, answerMs };
   }
 
   /** Which origins are tried, in which order; or why none is. */
