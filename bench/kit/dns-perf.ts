@@ -1,8 +1,8 @@
 /** dnsperf as the load: a process that asks for a while and tells what it saw. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { type Cores, pin } from "./cores.ts";
-import { cpuSeconds } from "./cpu.ts";
+import { spawnSync } from "node:child_process";
+import type { Cores } from "./cores.ts";
 import type { Leftovers } from "./leftovers.ts";
+import { runLoadProgram } from "./load-program.ts";
 
 export interface PerfJob {
   readonly port: number;
@@ -38,12 +38,6 @@ const OUTSTANDING = 150;
 /** A question without an answer for this long is lost. */
 const LOST_SECONDS = 2;
 
-/** A run that takes this much longer than it should is given up. */
-const GRACE_MS = 15_000;
-
-/** How often its CPU time is read: what is read last, before it ends, counts. */
-const LOOK_MS = 50;
-
 export const perfParameters = {
   udpSockets: CLIENTS.udp,
   tcpConnections: CLIENTS.tcp,
@@ -60,16 +54,12 @@ export async function runDnsperf(
   cores: Cores | null,
   job: PerfJob,
 ): Promise<PerfResult> {
-  const child = spawn(PROGRAM, argumentsOf(job), { stdio: ["ignore", "pipe", "pipe"] });
-  leftovers.track(child);
-  try {
-    if (cores !== null && child.pid !== undefined) pin(child.pid, cores.load);
-    const share = watchShare(child);
-    const output = await outputOf(child, job.seconds * 1000 + GRACE_MS);
-    return { ...readOutput(output), loadShare: share() };
-  } finally {
-    await leftovers.stop(child);
-  }
+  const { output, loadShare } = await runLoadProgram(leftovers, cores, {
+    program: PROGRAM,
+    args: argumentsOf(job),
+    seconds: job.seconds,
+  });
+  return { ...readOutput(output), loadShare };
 }
 
 function argumentsOf({ port, transport, questions, seconds }: PerfJob): string[] {
@@ -84,38 +74,6 @@ function argumentsOf({ port, transport, questions, seconds }: PerfJob): string[]
     t: LOST_SECONDS,
   };
   return Object.entries(options).flatMap(([letter, value]) => [`-${letter}`, String(value)]);
-}
-
-function outputOf(child: ChildProcess, withinMs: number): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  let output = "";
-  const fail = (why: string) => reject(new Error(`dnsperf failed: ${why}\n${output}`));
-  const timer = setTimeout(() => fail("it did not end in time"), withinMs);
-  const hear = (chunk: Buffer) => (output += chunk.toString());
-  child.stdout!.on("data", hear);
-  child.stderr!.on("data", hear);
-  child.once("error", (error) => fail(error.message));
-  child.once("close", (code, signal) => {
-    clearTimeout(timer);
-    if (code === 0) resolve(output);
-    else fail(`it ended with ${signal ?? code}`);
-  });
-  return promise;
-}
-
-/** Reads CPU time while the process runs; the function returned gives its share of a core. */
-function watchShare(child: ChildProcess): () => number {
-  const first = { at: performance.now(), cpu: 0 };
-  let last = first;
-  const timer = setInterval(() => {
-    try {
-      last = { at: performance.now(), cpu: cpuSeconds(child.pid!) };
-    } catch {
-      clearInterval(timer); // It has ended.
-    }
-  }, LOOK_MS);
-  child.once("exit", () => clearInterval(timer));
-  return () => last.cpu / Math.max(1e-3, (last.at - first.at) / 1000);
 }
 
 /** Takes the figures from the statistics that dnsperf prints at its end. */

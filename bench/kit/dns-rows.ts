@@ -38,7 +38,7 @@ const memoryFigures: readonly ShownFigure[] = [
 ];
 
 /** A fifth of a core is what a desktop does by itself. */
-const quiet: Condition = {
+export const quiet: Condition = {
   otherwise: "other processes took more than 0.2 of a core meanwhile",
   key: "quiet",
   atLeast: 0.8,

@@ -8,6 +8,8 @@ export interface SelvedgeOptions {
   readonly door: "api" | "edge";
   /** Flags beside those of the folder and the API. */
   readonly args?: readonly string[];
+  /** Settings that have no flag. */
+  readonly env?: Readonly<Record<string, string>>;
   /** A folder to start on; by default each start has a fresh one. */
   readonly data?: string;
   /** Starts as after an install, with nothing compiled yet. */
@@ -27,6 +29,7 @@ export function selvedge(leftovers: Leftovers, options: SelvedgeOptions): Conten
       const data = options.data ?? (await fresh());
       const env = {
         SELVEDGE_BOOTSTRAP_KEY: KEY,
+        ...options.env,
         ...(options.emptyCache === true && { NODE_COMPILE_CACHE: await fresh() }),
       };
       const args = ["serve", "--data", data, "--api", "127.0.0.1:0", ...(options.args ?? [])];

@@ -9,7 +9,7 @@ export interface OriginTask {
 
 const HEAD_END = "\r\n\r\n";
 
-/** By path. Caches may keep them for longer than any run takes. */
+/** By path. Caches may keep them for longer than any run takes; without a date, from when they came. */
 const ANSWERS = new Map([
   ["/small", answerOf(1024)],
   ["/large", answerOf(1024 ** 2)],
@@ -42,7 +42,6 @@ function answerOf(octets: number): Buffer {
     "Content-Type: text/plain",
     `Content-Length: ${octets}`,
     "Cache-Control: public, max-age=86400",
-    "Date: Thu, 01 Jan 2026 00:00:00 GMT",
   ];
   return Buffer.from(head.join("\r\n") + HEAD_END + "x".repeat(octets));
 }

@@ -18,7 +18,7 @@ function lines(headers: readonly string[]): string[] {
 test("a request keeps its own headers in order and spelling, each as often as it came", () => {
   const raw = ["HOST", "www.example.com", "Cookie", "a=1", "x-A", "1", "X-a", "2"];
   assert.deepEqual(lines(requestHeaders(raw, client, null)).slice(0, 4), [
-    "HOST: www.example.com",
+    "Host: www.example.com",
     "Cookie: a=1",
     "x-A: 1",
     "X-a: 2",
@@ -54,7 +54,8 @@ test("what belongs to the connection stays there, also what Connection names", (
     "upgrade:",
   ])
     assert.ok(!sent.includes(name), name);
-  assert.ok(sent.startsWith("host: h\n"), "the host cannot be taken away");
+  assert.ok(sent.startsWith("host: www.example.com\n"), "the host cannot be taken away");
+  assert.equal(sent.match(/^host:/gm)?.length, 1);
 });
 
 test("the script hears of the client from the edge, not from the client", () => {
@@ -112,4 +113,15 @@ test("an upgrade is asked for anew, and an answer has the request's id", () => {
     lines(responseHeaders(["Set-Cookie", "a", "Set-Cookie", "b", "Connection", "close"], "id")),
     ["Set-Cookie: a", "Set-Cookie: b", "X-Request-Id: id"],
   );
+});
+
+test("a request has one Host, and one Cookie of all its crumbs", () => {
+  const crumbs = ["cookie", "a=1", "x", ":authority", "cookie", "b=2; c=3", "cookie", "d=4"];
+  const sent = lines(requestHeaders([":authority", "h", "host", "h", ...crumbs], client, null));
+  assert.deepEqual(sent.slice(0, 4), [
+    "Host: www.example.com",
+    "cookie: a=1; b=2; c=3; d=4",
+    "x: :authority",
+    "X-Forwarded-For: 192.0.2.7",
+  ]);
 });

@@ -18,6 +18,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 const OURS: ReadonlySet<string> = new Set([
   "cdn-loop",
   "forwarded",
+  "host", // First of all, once, as it was understood.
   "true-client-ip",
   "x-forwarded-for",
   "x-forwarded-host",
@@ -46,9 +47,10 @@ export function requestHeaders(
   client: ClientFacts,
   upgrade: string | null,
 ): string[] {
-  const headers = passedOn(raw, OURS);
   const { address, peer, forwardedFor, scheme, host, requestId } = client;
-  if (raw.includes(":authority")) headers.unshift("Host", host);
+  const headers = ["Host", host];
+  passOn(raw, OURS, headers);
+  joinCookies(headers);
   headers.push(
     "X-Forwarded-For",
     forwardedFor === null ? peer : `${forwardedFor}, ${peer}`,
@@ -77,7 +79,7 @@ export function responseHeaders(
   requestId: string,
   also: readonly string[] = NO_HEADERS,
 ): string[] {
-  const headers = passedOn(raw, NONE);
+  const headers = endToEnd(raw);
   for (const text of also) headers.push(text);
   headers.push("X-Request-Id", requestId);
   return headers;
@@ -85,16 +87,17 @@ export function responseHeaders(
 
 /** An answer's headers without those of the connection that it came on. */
 export function endToEnd(raw: readonly string[]): string[] {
-  return passedOn(raw, NONE);
+  const headers: string[] = [];
+  passOn(raw, NONE, headers);
+  return headers;
 }
 
 const NONE: ReadonlySet<string> = new Set();
 const NO_HEADERS: readonly string[] = [];
 
-function passedOn(raw: readonly string[], dropped: ReadonlySet<string>): string[] {
+function passOn(raw: readonly string[], dropped: ReadonlySet<string>, headers: string[]): void {
   const isRequest = dropped === OURS;
   const named = namedByConnection(raw);
-  const headers: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase();
     if (name.startsWith(":")) continue; // HTTP/2 has its request line among them.
@@ -102,7 +105,20 @@ function passedOn(raw: readonly string[], dropped: ReadonlySet<string>): string[
     if (HOP_BY_HOP.has(name) || dropped.has(name) || named?.has(name) === true) continue;
     headers.push(raw[i]!, raw[i + 1]!);
   }
-  return headers;
+}
+
+/** HTTP/2 may have them in crumbs; servers of HTTP/1.1 read one header. RFC 9113 §8.2.3. */
+function joinCookies(headers: string[]): void {
+  let first = -1;
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i]!.length !== 6 || headers[i]!.toLowerCase() !== "cookie") continue;
+    if (first === -1) first = i;
+    else {
+      headers[first + 1] += `; ${headers[i + 1]}`;
+      headers.splice(i, 2);
+      i -= 2;
+    }
+  }
 }
 
 /** A `Connection` header may name others that end here. */
@@ -113,8 +129,7 @@ function namedByConnection(raw: readonly string[]): ReadonlySet<string> | null {
     names ??= new Set();
     for (const name of raw[i + 1]!.split(",")) names.add(name.trim().toLowerCase());
   }
-  // Without these two there would be no telling where a body ends, or for whom it is.
+  // Without it there would be no telling where a body ends.
   names?.delete("content-length");
-  names?.delete("host");
   return names;
 }

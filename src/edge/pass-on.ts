@@ -60,6 +60,7 @@ class Passing implements AnswerSink {
     exchange.finish();
     const { answerMs } = this.#onward;
     if (answerMs === undefined) return;
+    if (this.#timer !== null) clearTimeout(this.#timer); // Of a connection that was gone.
     this.#timer = setTimeout(() => {
       this.#exchange?.abort();
       this.fail(new Error(`No answer within ${answerMs} ms`), true);

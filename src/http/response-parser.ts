@@ -46,6 +46,9 @@ const CHUNK_END = 5;
 const TRAILER = 6;
 const NOTHING = 7;
 
+/** It has no length, whatever is said. RFC 9110 §8.6. */
+const NO_CONTENT = 204;
+
 const EMPTY = Buffer.alloc(0);
 
 export class ResponseParser {
@@ -127,7 +130,7 @@ export class ResponseParser {
   }
 
   #begin(head: Framed): void {
-    const hasNoBody = this.#isHead || head.status === 204 || head.status === 304;
+    const hasNoBody = this.#isHead || head.status === NO_CONTENT || head.status === 304;
     this.#reusable = head.keepsAlive;
     this.#left = head.length ?? 0;
     if (hasNoBody) this.#place = NOTHING;
@@ -196,16 +199,18 @@ function readHead(text: string): Framed {
   const lines = text.split("\r\n");
   const first = STATUS_LINE.exec(lines[0]!);
   if (first === null) throw new ResponseFault("The answer is no HTTP/1.1");
+  const status = Number(first[2]);
   const headers: string[] = [];
   let [length, isChunked, connection] = [null as number | null, false, ""];
   for (let i = 1; i < lines.length; i++) {
     const line = HEADER_LINE.exec(lines[i]!);
     if (line === null) throw new ResponseFault("A header of the answer is malformed");
     const [, name, value] = line as unknown as [string, string, string];
-    headers.push(name, value.trimEnd());
     // Told apart by their length first: nearly all headers are neither.
     if (name.length === 14 && name.toLowerCase() === "content-length") {
+      const isSaid = length !== null || status === NO_CONTENT;
       length = lengthOf(value.trim(), length);
+      if (isSaid) continue;
     } else if (name.length === 17 && name.toLowerCase() === "transfer-encoding") {
       if (isChunked || value.trim().toLowerCase() !== "chunked") {
         throw new ResponseFault("The answer has a transfer coding other than chunked");
@@ -214,10 +219,11 @@ function readHead(text: string): Framed {
     } else if (name.length === 10 && name.toLowerCase() === "connection") {
       connection = value.toLowerCase();
     }
+    headers.push(name, value.trimEnd());
   }
   if (isChunked && length !== null) throw new ResponseFault("The answer has two lengths");
   return {
-    status: Number(first[2]),
+    status,
     reason: first[3] ?? "",
     headers,
     length,

@@ -12,7 +12,7 @@ import type { HostPort } from "#kit/address.ts";
 import { type Ranges, source } from "#kit/cidr.ts";
 import { listenFault } from "#kit/listen-fault.ts";
 import type { HttpLimits } from "./limits.ts";
-import { tlsFront, type TlsOptions } from "./tls-front.ts";
+import { resetStream, tlsFront, type TlsOptions } from "./tls-front.ts";
 import { afterOthers, inTurn, isAnswering, isEnding, refuse } from "./refuse.ts";
 import { SlowBodies } from "./slow-bodies.ts";
 
@@ -59,6 +59,10 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
   const { limits } = options;
   let draining = false;
   const bodies = new SlowBodies(limits.requestSeconds);
+  const take: RequestListener = (request, response) => {
+    bodies.watch(request, performance.now());
+    options.handle(request, response);
+  };
   const server = createServer(
     {
       maxHeaderSize: limits.headerBytes,
@@ -75,18 +79,15 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
       if (isEnding(request.socket)) return;
       // Behind an upgrade that was not taken up Node reads no further request.
       if (draining || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-      if (request.headers.host === undefined && request.httpVersion === "1.1") {
+      if (isUnclear(request)) {
         inTurn(response, (socket) => reject(socket, { status: 400 }, options));
-      } else {
-        bodies.watch(request, performance.now());
-        options.handle(request, response);
-      }
+      } else take(request, response);
     },
   );
   // The bytes are bounded already; with a bound on their number, Node would drop the rest unsaid.
   server.maxHeadersCount = 0;
   server.timeout = (limits.requestSeconds + limits.idleSeconds) * 1000;
-  const tls = options.tls && tlsFront(server, options.handle, options.tls, limits);
+  const tls = options.tls && tlsFront(server, take, options.tls, limits);
   const front = tls?.server ?? server;
   front.maxConnections = limits.connections;
   front.on("drop", options.onTurnedAway);
@@ -167,6 +168,16 @@ function takeUpgrades(server: Server, { handleUpgrade, ...options }: ListenOptio
   return upgraded;
 }
 
+/**
+ * Names no host, or a coding of which Node undoes the chunks alone: the next reader would take what is left for the
+ * body itself. RFC 9112 §3.2, §6.1.
+ */
+function isUnclear({ headers, httpVersion }: IncomingMessage): boolean {
+  const coding = headers["transfer-encoding"];
+  if (httpVersion !== "1.1") return coding !== undefined;
+  return headers.host === undefined || (coding ?? "chunked").toLowerCase() !== "chunked";
+}
+
 /** What announces a body is a request like any other: Node hands it over in another form, and nobody sends one. */
 function isWebSocket({ method, headers }: IncomingMessage): boolean {
   const { upgrade = "", "content-length": length = "0", "transfer-encoding": coding } = headers;
@@ -189,8 +200,10 @@ function refuseWhatNodeWould(server: Server, options: ListenOptions): void {
 }
 
 function refuseSlow(bodies: SlowBodies, options: ListenOptions): void {
-  for (const { socket } of bodies.take(performance.now())) {
-    afterOthers(socket, () => reject(socket, { status: 408 }, options));
+  for (const request of bodies.take(performance.now())) {
+    const { socket, httpVersionMajor } = request;
+    if (httpVersionMajor === 2) resetStream(request);
+    else afterOthers(socket, () => reject(socket, { status: 408 }, options));
   }
 }
 

@@ -1,5 +1,6 @@
 /** Finds requests whose bodies come too slowly. One that keeps moving may take as long as it needs. */
 import type { IncomingMessage } from "node:http";
+import type { ServerHttp2Stream } from "node:http2";
 
 /** Octets a second that prolong a request by that second: less than any line in use carries. */
 const LEAST_RATE = 8 * 1024;
@@ -21,10 +22,7 @@ export class SlowBodies {
 
   /** From a request's head on, until its body is there. */
   watch(request: IncomingMessage, now: number): void {
-    const { headers } = request;
-    const hasBody =
-      headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
-    if (!hasBody) return;
+    if (!hasBody(request)) return;
     this.#open.set(request, { began: now, from: request.socket.bytesRead });
     request.once("close", () => this.#open.delete(request));
   }
@@ -40,4 +38,11 @@ export class SlowBodies {
     }
     return slow;
   }
+}
+
+function hasBody(request: IncomingMessage): boolean {
+  const { headers } = request;
+  // A request of HTTP/2 is over with its head, or says nothing of what follows.
+  if ("stream" in request) return !(request.stream as ServerHttp2Stream).endAfterHeaders;
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }

@@ -1,7 +1,13 @@
 /** TLS before an HTTP server: certificates by name, and HTTP/2 for clients that ask for it. */
-import type { RequestListener, Server } from "node:http";
-import { createServer as createHttp2, type Http2Session } from "node:http2";
+import type { IncomingMessage, RequestListener, Server } from "node:http";
+import {
+  constants,
+  createServer as createHttp2,
+  type Http2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import { createServer as createTls, type SecureContext, type Server as TlsServer } from "node:tls";
+import type { HttpLimits } from "./limits.ts";
 
 export interface TlsOptions {
   /** What serves a hostname; null refuses the handshake. */
@@ -31,13 +37,13 @@ export function tlsFront(
   http: Server,
   handle: RequestListener,
   { contextFor, fallback }: TlsOptions,
-  { headerBytes, idleSeconds }: { readonly headerBytes: number; readonly idleSeconds: number },
+  limits: HttpLimits,
 ): TlsFront {
   const sessions = new Set<Http2Session>();
   const http2 = createHttp2({
     maxHeaderListPairs: MAX_HEADER_PAIRS,
-    maxSendHeaderBlockLength: headerBytes,
-    settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: headerBytes },
+    settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: limits.headerBytes },
+    strictSingleValueFields: false, // Origins say some things twice; an answer is not refused for it.
     streamResetBurst: RESET_BURST,
     streamResetRate: RESETS_A_SECOND,
   });
@@ -46,9 +52,13 @@ export function tlsFront(
   http2.on("session", (session) => {
     sessions.add(session);
     session.on("error", () => session.destroy());
-    session.setTimeout(idleSeconds * 1000, () => session.close());
+    session.setTimeout(limits.idleSeconds * 1000, () => {
+      session.close(); // What is under way has its time, and then nobody is there to take it.
+      session.setTimeout(limits.requestSeconds * 1000, () => session.destroy());
+    });
     session.once("close", () => sessions.delete(session));
   });
+  http.emit("listening"); // It never does so itself, and from then on Node looks for heads that take too long.
   const server = createTls({
     ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: HANDSHAKE_MS,
@@ -73,4 +83,10 @@ export function tlsFront(
       for (const session of sessions) session.close();
     },
   };
+}
+
+/** Ends a request of HTTP/2, and leaves its connection to the others. */
+export function resetStream(request: IncomingMessage): void {
+  const { stream } = request as unknown as { readonly stream: ServerHttp2Stream };
+  stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
 }

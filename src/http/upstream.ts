@@ -133,6 +133,9 @@ class Connection implements Exchange {
     this.#owner = owner;
     this.#parser = new ResponseParser({
       head: (head) => {
+        if (head.status === 101 && this.#sink?.switched === undefined) {
+          throw new ResponseFault("The answer is another protocol, and nobody asked for one");
+        }
         this.#answered = true;
         this.#sink?.head(head);
       },

@@ -119,7 +119,7 @@ function ask(name: string, method = "GET", path = "/"): Promise<Response> {
 
 /** What an origin heard since, all of it well-formed. */
 function heardBy(origin: RawOrigin) {
-  assert.deepEqual(origin.faults, []);
+  assert.deepEqual(origin.faults.splice(0), []);
   return origin.heard.splice(0);
 }
 
