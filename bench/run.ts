@@ -1,6 +1,7 @@
 /** Runs the benches: `node bench/run.ts [name…]`, see `--help`. A new one is a file and a line here. */
 import { api } from "./api.ts";
 import { dns } from "./dns.ts";
+import { edge } from "./edge.ts";
 import { idle } from "./idle.ts";
 import { runBenches } from "./kit/command.ts";
 import { objects } from "./objects.ts";
@@ -8,4 +9,4 @@ import { records } from "./records.ts";
 import { scripts } from "./scripts.ts";
 import { start } from "./start.ts";
 
-await runBenches([start, idle, api, records, dns, objects, scripts]);
+await runBenches([start, idle, api, records, dns, objects, scripts, edge]);

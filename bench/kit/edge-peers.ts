@@ -117,7 +117,9 @@ export const edgePeers: readonly EdgePeer[] = [nginx, haproxy];
 function versionOf(name: string, flag: string): string | null {
   const { status, stdout, stderr } = spawnSync(name.toLowerCase(), [flag], { env: { PATH } });
   if (status === null) return null;
-  const version = /version:? (?:nginx\/)?(\d+(?:\.\d+)*)/.exec(`${String(stdout)}${String(stderr)}`);
+  const version = /version:? (?:nginx\/)?(\d+(?:\.\d+)*)/.exec(
+    `${String(stdout)}${String(stderr)}`,
+  );
   return version === null ? name : `${name} ${version[1]}`;
 }
 

@@ -16,7 +16,6 @@ export interface H2loadJob {
   readonly protocol: Protocol;
   /** Requests under way at once. */
   readonly atOnce: number;
-  readonly seconds: number;
 }
 
 const PROGRAM = "h2load";
@@ -29,10 +28,27 @@ export function hasH2load(): boolean {
   return spawnSync(PROGRAM, ["--version"]).error === undefined;
 }
 
-export async function runH2load(
+/** What is taken for the rate until there has been a first run. */
+const FIRST_RATE = 500;
+
+/**
+ * Loads for about so many seconds: as many requests as the run before had in that time. Told to end by the
+ * clock, h2load 1.52 may hang on connections with TLS that have a request under way.
+ */
+export function h2loadOf(leftovers: Leftovers, cores: Cores | null, job: H2loadJob) {
+  let rate = FIRST_RATE;
+  return async (seconds: number): Promise<HttpResult> => {
+    const requests = Math.max(job.atOnce, Math.ceil(rate * seconds));
+    const result = await runH2load(leftovers, cores, { ...job, requests, seconds });
+    rate = result.requests / result.seconds;
+    return result;
+  };
+}
+
+async function runH2load(
   leftovers: Leftovers,
   cores: Cores | null,
-  job: H2loadJob,
+  job: H2loadJob & { readonly requests: number; readonly seconds: number },
 ): Promise<HttpResult> {
   const folder = await leftovers.folder();
   try {
@@ -46,13 +62,13 @@ export async function runH2load(
   }
 }
 
-function argumentsOf(job: H2loadJob, log: string): string[] {
-  const { connectTo, url, protocol, atOnce, seconds } = job;
+function argumentsOf(job: H2loadJob & { readonly requests: number }, log: string): string[] {
+  const { connectTo, url, protocol, atOnce, requests } = job;
   const streams = protocol === "h2" ? Math.min(STREAMS, atOnce) : 1;
   return [
     `--clients=${atOnce / streams}`,
     `--max-concurrent-streams=${streams}`,
-    `--duration=${seconds}`,
+    `--requests=${requests}`,
     `--connect-to=${connectTo}`,
     `--log-file=${log}`,
     ...(protocol === "h2" ? [] : ["--h1"]),
@@ -62,7 +78,8 @@ function argumentsOf(job: H2loadJob, log: string): string[] {
 
 /** Takes the figures from what it prints at its end; an answer that is no success is a fault. */
 export function readOutput(output: string): { requests: number; seconds: number } {
-  const seconds = Number(/^finished in ([\d.]+)s,/m.exec(output)?.[1]);
+  const [, time, unit] = /^finished in ([\d.]+)(us|ms|s),/m.exec(output) ?? [];
+  const seconds = Number(time) * (unit === "s" ? 1 : unit === "ms" ? 1e-3 : 1e-6);
   const succeeded = Number(/^status codes: (\d+) 2xx, 0 3xx, 0 4xx, 0 5xx$/m.exec(output)?.[1]);
   const isWhole = /, 0 failed, 0 errored, 0 timeout$/m.test(output);
   if (!(seconds > 0 && succeeded > 0 && isWhole)) {

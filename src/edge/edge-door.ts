@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import {
+  breakOff,
   clientAddress,
   type RejectedReply,
   type RejectedRequest,
@@ -56,7 +57,7 @@ export function edgeDoor(options: EdgeOptions): EdgeDoor {
     });
     const refusal = refusalOf(outcome);
     if (refusal !== null) {
-      if (response.headersSent) response.destroy();
+      if (response.headersSent) breakOff(response);
       else
         void sendReply(
           response,

@@ -1,6 +1,6 @@
 /** A request on its way to whoever answers it and the answer on its way back, streamed both ways. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AnswerSink, Exchange, ResponseHead } from "#http";
+import { type AnswerSink, type Exchange, isGone, type ResponseHead } from "#http";
 import { responseHeaders } from "./forwarded.ts";
 import { failure, hasBody, headOf, isChunked, type Onward, type Passage, SAFE } from "./onward.ts";
 
@@ -13,6 +13,7 @@ export function passOn(
   response: ServerResponse,
   onward: Onward,
 ): Promise<Passage> {
+  if (isGone(response)) return Promise.resolve({ kind: "left" }); // Its end would not be heard again.
   return new Promise((resolve) => new Passing(request, response, onward, resolve).begin(false));
 }
 

@@ -1,5 +1,6 @@
 /** HTTP as every door needs it: listening with limits, routes, bodies, and whose request it is. */
 export { BodyCutShort, BodyTooLarge, readBody } from "./body.ts";
+export { breakOff, isGone } from "./break-off.ts";
 export { clientAddress } from "./client-address.ts";
 export type { HttpLimits } from "./limits.ts";
 export { type Reply, sendReply } from "./reply.ts";
@@ -13,6 +14,6 @@ export {
   type RejectedReply,
   type RejectedRequest,
 } from "./server.ts";
-export { ResponseFault, type ResponseHead } from "./response-parser.ts";
+export type { ResponseHead } from "./response-parser.ts";
 export type { TlsOptions } from "./tls-front.ts";
 export { type AnswerSink, type Exchange, Upstream } from "./upstream.ts";

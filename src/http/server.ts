@@ -11,8 +11,9 @@ import type { Duplex } from "node:stream";
 import type { HostPort } from "#kit/address.ts";
 import { type Ranges, source } from "#kit/cidr.ts";
 import { listenFault } from "#kit/listen-fault.ts";
+import { resetStream } from "./break-off.ts";
 import type { HttpLimits } from "./limits.ts";
-import { resetStream, tlsFront, type TlsOptions } from "./tls-front.ts";
+import { tlsFront, type TlsOptions } from "./tls-front.ts";
 import { afterOthers, inTurn, isAnswering, isEnding, refuse } from "./refuse.ts";
 import { SlowBodies } from "./slow-bodies.ts";
 
@@ -155,7 +156,7 @@ function takeUpgrades(server: Server, { handleUpgrade, ...options }: ListenOptio
   if (handleUpgrade === undefined) return upgraded;
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // One that comes before others are answered would overtake them.
-    if (request.headers.host === undefined || isAnswering(socket)) {
+    if (isUnclear(request) || isAnswering(socket)) {
       afterOthers(socket, () => reject(socket, { status: 400 }, options));
       return;
     }
@@ -169,20 +170,21 @@ function takeUpgrades(server: Server, { handleUpgrade, ...options }: ListenOptio
 }
 
 /**
- * Names no host, or a coding of which Node undoes the chunks alone: the next reader would take what is left for the
- * body itself. RFC 9112 §3.2, §6.1.
+ * Has another version than may come here, names no host, or a coding of which Node undoes the chunks alone: the next
+ * reader would take what is left for the body itself. RFC 9112 §2.3, §3.2, §6.1.
  */
 function isUnclear({ headers, httpVersion }: IncomingMessage): boolean {
   const coding = headers["transfer-encoding"];
-  if (httpVersion !== "1.1") return coding !== undefined;
+  if (httpVersion !== "1.1") return httpVersion !== "1.0" || coding !== undefined;
   return headers.host === undefined || (coding ?? "chunked").toLowerCase() !== "chunked";
 }
 
 /** What announces a body is a request like any other: Node hands it over in another form, and nobody sends one. */
-function isWebSocket({ method, headers }: IncomingMessage): boolean {
+function isWebSocket({ method, headers, httpVersion }: IncomingMessage): boolean {
   const { upgrade = "", "content-length": length = "0", "transfer-encoding": coding } = headers;
   const hasBody = length !== "0" || coding !== undefined;
-  return method === "GET" && upgrade.toLowerCase() === "websocket" && !hasBody;
+  const isAsked = upgrade.toLowerCase() === "websocket" && httpVersion === "1.1";
+  return method === "GET" && isAsked && !hasBody;
 }
 
 /** Node has answers of its own to what never becomes a request; clients expect the door's. */
@@ -201,9 +203,9 @@ function refuseWhatNodeWould(server: Server, options: ListenOptions): void {
 
 function refuseSlow(bodies: SlowBodies, options: ListenOptions): void {
   for (const request of bodies.take(performance.now())) {
-    const { socket, httpVersionMajor } = request;
-    if (httpVersionMajor === 2) resetStream(request);
-    else afterOthers(socket, () => reject(socket, { status: 408 }, options));
+    if (resetStream(request)) continue;
+    const { socket } = request;
+    afterOthers(socket, () => reject(socket, { status: 408 }, options));
   }
 }
 

@@ -1,12 +1,8 @@
 /** TLS before an HTTP server: certificates by name, and HTTP/2 for clients that ask for it. */
-import type { IncomingMessage, RequestListener, Server } from "node:http";
-import {
-  constants,
-  createServer as createHttp2,
-  type Http2Session,
-  type ServerHttp2Stream,
-} from "node:http2";
+import type { RequestListener, Server } from "node:http";
+import { createServer as createHttp2, type Http2Session } from "node:http2";
 import { createServer as createTls, type SecureContext, type Server as TlsServer } from "node:tls";
+import { resetStream } from "./break-off.ts";
 import type { HttpLimits } from "./limits.ts";
 
 export interface TlsOptions {
@@ -48,7 +44,11 @@ export function tlsFront(
     streamResetRate: RESETS_A_SECOND,
   });
   // Its requests and answers are near enough to those of HTTP/1.1 for whoever only reads and writes them.
-  http2.on("request", handle as never);
+  http2.on("request", ((request, response) => {
+    // Node holds a client to its limit only when that has said that it knows it.
+    if (octetsOf(request.rawHeaders) > limits.headerBytes) resetStream(request);
+    else handle(request, response);
+  }) as RequestListener as never);
   http2.on("session", (session) => {
     sessions.add(session);
     session.on("error", () => session.destroy());
@@ -85,8 +85,8 @@ export function tlsFront(
   };
 }
 
-/** Ends a request of HTTP/2, and leaves its connection to the others. */
-export function resetStream(request: IncomingMessage): void {
-  const { stream } = request as unknown as { readonly stream: ServerHttp2Stream };
-  stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+function octetsOf(rawHeaders: readonly string[]): number {
+  let octets = 0;
+  for (const text of rawHeaders) octets += text.length;
+  return octets;
 }

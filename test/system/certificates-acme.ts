@@ -327,7 +327,6 @@ test("a server that is killed in the midst of an order has a certificate after i
   const data = join(folder, "data");
   const second = started.use(await startServer({ data, env, args: ["--dns", dns] }));
   const again = new TestZone(second, zone.id, zone.name);
-  assert.equal((await proofs(again)).length, 2, "they were left behind");
   await until(async () => {
     const { result } = await call(second, "GET", `${again.path}/ssl/certificate_packs`);
     return (result as unknown[]).length === 1;

@@ -204,6 +204,11 @@ suite("a request of HTTP/1.1 that two servers might read in two ways", async () 
     ["a target of an authority", lines("CONNECT strict.example.com:80 HTTP/1.1", host)],
     ["a method that is none", lines('G"T / HTTP/1.1', host)],
     ["a version that is none", lines("GET / HTTP/1.2", host)],
+    ["HTTP/2 in the clear", lines("GET / HTTP/2.0", host)],
+    [
+      "a WebSocket of HTTP/2 in the clear",
+      lines("GET / HTTP/2.0", host, "Connection: Upgrade", "Upgrade: websocket"),
+    ],
     ["no version", `GET /\r\n${host}\r\n\r\n`],
     ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
@@ -397,7 +402,7 @@ suite("a request of HTTP/2", async () => {
     ],
     [
       "larger headers than are taken",
-      [...pseudo(), ["x", "y".repeat(16_000)], ["z", "y".repeat(200)]],
+      [...pseudo(), ["x", "y".repeat(16_000)], ["z", "y".repeat(1_000)]],
     ],
   ];
   for (const [name, fields] of bad) {
@@ -929,6 +934,15 @@ suite("an origin", { concurrency: true }, () => {
     });
   });
 
+  attack("that has more to say in its head than clients take does no harm", async () => {
+    const long = `X: ${"a".repeat(1_000)}\r\n`.repeat(60);
+    await edge.origin("wordy", saying(`${OK}${long}Content-Length: 2\r\n\r\nok`));
+    using wire = await Wire.open(edge.http);
+    wire.write(requestFor("wordy"));
+    assert.equal((await wire.answer()).status, 200);
+    await askHttp2("wordy").catch(() => {});
+  });
+
   attack("answers HEAD without a body, with the length that it would have", async () => {
     await edge.origin("head", saying(`${OK}Content-Length: 12345\r\n\r\n`));
     for (const { status, headers, text } of [
@@ -939,31 +953,28 @@ suite("an origin", { concurrency: true }, () => {
     }
   });
 
-  attack(
-    "hears no Expect: its client goes on at once, and HTTP/1.0 clients are told of no news",
-    async () => {
-      const origin = await edge.origin("expects");
-      using wire = await Wire.open(edge.http);
-      wire.write(
-        lines("POST / HTTP/1.1", hostOf("expects"), "Expect: 100-continue", "Content-Length: 2"),
-      );
-      assert.equal((await wire.answer()).status, 100);
-      wire.write("ok");
-      assert.equal((await wire.answer()).status, 200);
-      const session = edge.session("expects");
-      const stream = session.request({ ":method": "POST", ":path": "/", expect: "100-continue" });
-      await once(stream, "continue");
-      stream.end("ok");
-      assert.equal((await respond(stream)).status, 200);
-      session.destroy();
-      const all = heardBy(origin);
-      assert.deepEqual(
-        all.map(({ body }) => body),
-        ["ok", "ok"],
-      );
-      for (const { headers } of all) assert.deepEqual(valuesOf(headers, "expect"), []);
-    },
-  );
+  attack("hears no Expect: its client is told to go on at once", async () => {
+    const origin = await edge.origin("expects");
+    using wire = await Wire.open(edge.http);
+    wire.write(
+      lines("POST / HTTP/1.1", hostOf("expects"), "Expect: 100-continue", "Content-Length: 2"),
+    );
+    assert.equal((await wire.answer()).status, 100);
+    wire.write("ok");
+    assert.equal((await wire.answer()).status, 200);
+    const session = edge.session("expects");
+    const stream = session.request({ ":method": "POST", ":path": "/", expect: "100-continue" });
+    await once(stream, "continue");
+    stream.end("ok");
+    assert.equal((await respond(stream)).status, 200);
+    session.destroy();
+    const all = heardBy(origin);
+    assert.deepEqual(
+      all.map(({ body }) => body),
+      ["ok", "ok"],
+    );
+    for (const { headers } of all) assert.deepEqual(valuesOf(headers, "expect"), []);
+  });
 
   function trickle(socket: Socket, text: string, from = 0): void {
     socket.write(text.slice(0, from));
@@ -978,10 +989,14 @@ suite("an origin", { concurrency: true }, () => {
   function repeat(socket: Socket, text: string): void {
     void (async () => {
       while (!socket.destroyed) {
-        if (!socket.write(text)) await Promise.race([once(socket, "drain"), once(socket, "close")]);
+        if (!socket.write(text)) await drained(socket);
         await wait(1);
       }
     })();
+  }
+
+  function drained(socket: Socket): Promise<void> {
+    return new Promise((resolve) => socket.once("drain", resolve).once("close", resolve));
   }
 
   async function flood(socket: Socket, count: { octets: number }): Promise<void> {
@@ -989,7 +1004,7 @@ suite("an origin", { concurrency: true }, () => {
     while (!socket.destroyed && count.octets < 128 * MIB) {
       const goesOn = socket.write(octets);
       count.octets += octets.length;
-      if (!goesOn) await Promise.race([once(socket, "drain"), once(socket, "close")]);
+      if (!goesOn) await drained(socket);
     }
   }
 });
@@ -1051,6 +1066,37 @@ suite("a client that leaves lets go of its origin", async () => {
     wire.frame(FRAME.reset, 0, 1, Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL]));
     await isGone();
   });
+
+  for (const level of ["bypass", "aggressive"]) {
+    attack(`before it has any answer, with the cache at ${level}`, async () => {
+      const endless = await edge.origin(`gone-${level}`, (socket) => {
+        socket.write(
+          "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 9999999\r\n\r\n",
+        );
+        setTimeout(() => socket.write(Buffer.alloc(9_000_000)), 50);
+      });
+      await edge.setting("cache_level", level);
+      const name = `gone-${level}.example.com`;
+      using wire = await H2Wire.open(edge.https, name);
+      for (let i = 0; i < 20; i++) {
+        const path = `/${i}`;
+        const fields = {
+          ":method": "GET",
+          ":scheme": "https",
+          ":path": path,
+          ":authority": `${name}:${HTTPS_PORT}`,
+        };
+        wire.headers(2 * i + 1, Object.entries(fields));
+        wire.frame(FRAME.reset, 0, 2 * i + 1, Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL]));
+        const one = await Wire.open(edge.http);
+        one.write(lines(`GET ${path} HTTP/1.1`, hostOf(`gone-${level}`)));
+        one[Symbol.dispose]();
+      }
+      await wait(100);
+      await until(() => endless.sockets.size === 0);
+      await edge.setting("cache_level", "bypass");
+    });
+  }
 
   attack("also when it only stops reading, in time", async () => {
     using wire = await H2Wire.open(edge.https, "left.example.com");

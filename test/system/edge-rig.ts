@@ -45,10 +45,15 @@ export class Edge implements AsyncDisposable {
     });
     const { result } = await call(server, "POST", "/zones", { body: { name: "example.com" } });
     const { id } = result as { id: string };
-    const path = `/zones/${id}/settings/ssl`;
-    const { status } = await call(server, "PATCH", path, { body: { value: "flexible" } });
+    const edge = new Edge(server, id);
+    await edge.setting("ssl", "flexible");
+    return edge;
+  }
+
+  async setting(id: string, value: unknown): Promise<void> {
+    const path = `/zones/${this.#zone}/settings/${id}`;
+    const { status } = await call(this.server, "PATCH", path, { body: { value } });
     assert.equal(status, 200);
-    return new Edge(server, id);
   }
 
   /** An origin under a name of its own. It answers "ok" to each request unless told otherwise. */

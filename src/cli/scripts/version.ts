@@ -49,14 +49,16 @@ export async function allVersions(context: CommandContext, path: string): Promis
   return items.toSorted((a, b) => b.number - a.number);
 }
 
+/** Of an id; what is shorter is too easily another's, or a number. */
+const LEAST_BEGINNING = 4;
+
 /** By its id, the beginning of it, or its number. */
 export function findVersion(versions: readonly Version[], wanted: string): Version {
   const number = /^#?\d{1,9}$/.test(wanted) ? Number(wanted.replace("#", "")) : null;
   const byNumber = versions.filter((version) => version.number === number);
-  const found =
-    byNumber.length > 0
-      ? byNumber
-      : versions.filter(({ id }) => id.startsWith(wanted.toLowerCase()));
+  const byId = ({ id }: Version) =>
+    wanted.length >= LEAST_BEGINNING && id.startsWith(wanted.toLowerCase());
+  const found = byNumber.length > 0 ? byNumber : versions.filter(byId);
   if (found.length === 1) return found[0]!;
   const known = versions.slice(0, 5).map(({ number, id }) => `  ${number}  ${id}`);
   const why =

@@ -1,5 +1,6 @@
 /** Sends an answer of the cache to its client, no faster than that takes it. */
 import type { ServerResponse } from "node:http";
+import { isGone } from "#http";
 import type { CachedResponse } from "./messages.ts";
 
 /** `also` are headers that stand beside those of the answer. Tells whether the client stayed to the end. */
@@ -9,7 +10,7 @@ export async function sendCached(
   also: readonly string[],
 ): Promise<"answered" | "left"> {
   if (body === null || body instanceof Uint8Array) {
-    if (response.destroyed) return "left";
+    if (isGone(response)) return "left";
     response.writeHead(status, [...headers, ...also]);
     if (body === null) response.end();
     else response.end(body);
@@ -19,18 +20,18 @@ export async function sendCached(
   const leave = () => void octets.return?.();
   response.once("close", leave);
   try {
-    if (response.destroyed) leave();
+    if (isGone(response)) leave();
     else response.writeHead(status, [...headers, ...also]);
     for (let next = await octets.next(); next.done !== true; next = await octets.next()) {
-      if (response.destroyed) break;
+      if (isGone(response)) break;
       if (!response.write(next.value)) await drained(response);
     }
   } catch (error) {
-    if (!response.destroyed) throw error; // The answer is not whole: the caller breaks the connection.
+    if (!isGone(response)) throw error; // The answer is not whole: the caller breaks the connection.
   } finally {
     response.off("close", leave);
   }
-  if (response.destroyed) {
+  if (isGone(response)) {
     leave();
     return "left";
   }
@@ -40,6 +41,7 @@ export async function sendCached(
 
 /** Resolves when the client has taken what was written, or has gone. */
 function drained(response: ServerResponse): Promise<void> {
+  if (isGone(response)) return Promise.resolve();
   return new Promise((resolve) => {
     const go = () => {
       response.off("drain", go).off("close", go);
