@@ -57,6 +57,7 @@ const nginx: EdgePeer = {
       `client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy;`,
       "proxy_max_temp_file_size 0;", // Passed on as it comes, not written to disk meanwhile.
       `proxy_cache_path ${folder}/cache keys_zone=edge:8m max_size=${CACHE_MIB}m;`,
+      "ssl_protocols TLSv1.2 TLSv1.3;", // Before 1.23.4 the latter is off by default.
       `ssl_certificate ${write(folder, "tls.crt", [certificate])};`,
       `ssl_certificate_key ${write(folder, "tls.key", [privateKey])};`,
       `upstream origin { server ${origin}; keepalive 64; keepalive_requests ${ENDLESS}; }`,

@@ -71,6 +71,7 @@ function argumentsOf(job: H2loadJob & { readonly requests: number }, log: string
     `--requests=${requests}`,
     `--connect-to=${connectTo}`,
     `--log-file=${log}`,
+    "--tls13-ciphers=TLS_AES_128_GCM_SHA256", // Else each server would choose another.
     ...(protocol === "h2" ? [] : ["--h1"]),
     url,
   ];

@@ -98,6 +98,13 @@ suite("a response", () => {
       "",
     ]);
   });
+
+  test("says its length once, and where it has no body by its status, never", () => {
+    const twice = parse([`${OK}Content-Length: 1\r\nContent-Length: 1\r\n\r\nx`]);
+    assert.deepEqual(twice.heard[0]!.headers, ["Content-Length", "1"]);
+    const none = parse(["HTTP/1.1 204 No Content\r\nContent-Length: 1\r\n\r\n"]);
+    assert.deepEqual(none.heard[0]!.headers, []);
+  });
 });
 
 suite("a fault is", () => {

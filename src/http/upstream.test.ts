@@ -113,6 +113,11 @@ suite("an upstream", () => {
     );
     assert.match((await ask(strange.upstream).promise).failed!.message, /no HTTP/);
 
+    await using other = await listen((socket) =>
+      socket.on("data", () => socket.write("HTTP/1.1 101 Switching Protocols\r\n\r\n")),
+    );
+    assert.match((await ask(other.upstream).promise).failed!.message, /nobody asked/);
+
     const nobody = new Upstream({
       target: { host: "127.0.0.1", port: 1 },
       keepsAfterBody: true,

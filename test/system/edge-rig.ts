@@ -138,7 +138,7 @@ export class RawOrigin {
   }
 }
 
-export const sayOk: Behave = (socket) => {
+const sayOk: Behave = (socket) => {
   socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
 };
 
