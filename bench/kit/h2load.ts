@@ -78,7 +78,7 @@ function argumentsOf(job: H2loadJob & { readonly requests: number }, log: string
 }
 
 /** Takes the figures from what it prints at its end; an answer that is no success is a fault. */
-export function readOutput(output: string): { requests: number; seconds: number } {
+function readOutput(output: string): { requests: number; seconds: number } {
   const [, time, unit] = /^finished in ([\d.]+)(us|ms|s),/m.exec(output) ?? [];
   const seconds = Number(time) * (unit === "s" ? 1 : unit === "ms" ? 1e-3 : 1e-6);
   const succeeded = Number(/^status codes: (\d+) 2xx, 0 3xx, 0 4xx, 0 5xx$/m.exec(output)?.[1]);
