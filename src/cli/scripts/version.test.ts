@@ -19,20 +19,21 @@ test("a version is found by number, id or the beginning of the id", () => {
   assert.equal(findVersion(versions, "#12").number, 12);
   assert.equal(findVersion(versions, versions[2]!.id).number, 1);
   assert.equal(findVersion(versions, "12AB").number, 2);
-  assert.equal(findVersion(versions, "1f").number, 12);
+  assert.equal(findVersion(versions, "1f00").number, 12);
 });
 
-test("a number that no version has may be the beginning of an id", () => {
+test("a number that no version has may be the beginning of an id, if it is long enough", () => {
   assert.throws(() => findVersion(versions, "12f0"), /There is no version "12f0"/);
-  const [found] = [findVersion([version(3, "77000000-0000-4000-8000-000000000000")], "77")];
-  assert.equal(found.number, 3);
+  const one = [version(3, "77000000-0000-4000-8000-000000000000")];
+  assert.equal(findVersion(one, "7700").number, 3);
+  assert.throws(() => findVersion(one, "77"), /There is no version "77"/);
 });
 
 test("one that fits several, or none, is a fault that lists the latest", () => {
-  const two = [version(3, "aa1"), version(4, "aa2")];
+  const two = [version(3, "aaaa1"), version(4, "aaaa2")];
   assert.throws(
-    () => findVersion(two, "aa"),
-    /Several versions begin with "aa"[\s\S]+aa1[\s\S]+aa2/,
+    () => findVersion(two, "aaaa"),
+    /Several versions begin with "aaaa"[\s\S]+aaaa1[\s\S]+aaaa2/,
   );
   assert.throws(() => findVersion(versions, "9"), /There is no version "9"[\s\S]+12abcdef/);
 });
