@@ -56,7 +56,7 @@ export const limits: readonly { operation: Operation; name: string; least: numbe
     {
       operation: operationOf(keyOf("get", 10 * MIB, concurrency)),
       name: `get 10 MiB, ${concurrency} at a time, beside streams of plain files`,
-      least: null,
+      least: 0.7,
     },
     {
       operation: operationOf(keyOf("put", 10 * MIB, concurrency)),
