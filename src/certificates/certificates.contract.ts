@@ -1,13 +1,12 @@
 /** Certificates for tests: on each engine, with zones that need nothing more than their ids. */
 import assert from "node:assert/strict";
 import { createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, suite } from "node:test";
-import { type Database, migrate, openDatabase } from "#db";
+import type { Database } from "#db";
 import { makeCertificate } from "#kit/x509.ts";
-import { freshPostgresUrl, stopOwnPostgres } from "../../test/support/postgres.ts";
+import {
+  type DefineOnEngine,
+  onBothEngines as onEngines,
+} from "../../test/support/both-engines.ts";
 import { Certificates, type CertificatesOptions } from "./certificates.ts";
 import { CertificateFault, type CertificateFaultKind } from "./fault.ts";
 import { certificateMigrations } from "./schema.ts";
@@ -27,32 +26,9 @@ const others = {
   ],
 };
 
-/** Runs the suite on both engines; `open` gives another connection to the same database. */
-export function onBothEngines(
-  name: string,
-  define: (db: () => Database, open: () => Promise<Database>, engine: Database["engine"]) => void,
-): void {
-  for (const engine of ["sqlite", "postgres"] as const) {
-    suite(`${name}, on ${engine}`, () => {
-      let folder: string;
-      let url: string;
-      let db: Database;
-      const open = () => openDatabase({ url, dataDir: folder, onError: assert.fail });
-      before(async () => {
-        folder = await mkdtemp(join(tmpdir(), "selvedge-certificates-"));
-        url = engine === "sqlite" ? "sqlite:" : await freshPostgresUrl();
-        db = await open();
-        const options = { holder: "test", now: Date.now, sleep: async () => {} };
-        await migrate(db, [others, ...certificateMigrations], options);
-      });
-      after(async () => {
-        await db[Symbol.asyncDispose]();
-        await rm(folder, { recursive: true });
-      });
-      define(() => db, open, engine);
-    });
-  }
-  after(stopOwnPostgres);
+/** On the tables of this part, and what they refer to of others. */
+export function onBothEngines(name: string, define: DefineOnEngine): void {
+  onEngines(name, [others, ...certificateMigrations], define);
 }
 
 export async function openCertificates(

@@ -1,11 +1,9 @@
 /** Stores for tests: on each engine, with small limits and blobs in memory. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, suite } from "node:test";
-import { type Database, migrate, openDatabase } from "#db";
-import { freshPostgresUrl, stopOwnPostgres } from "../../test/support/postgres.ts";
+import {
+  type DefineOnEngine,
+  onBothEngines as onEngines,
+} from "../../test/support/both-engines.ts";
 import type { BlobDriver } from "./driver.ts";
 import { memoryDriver } from "./drivers/memory.ts";
 import { ObjectFault, type ObjectFaultKind } from "./fault.ts";
@@ -31,32 +29,9 @@ const accountsTable = {
 
 export type Engine = "sqlite" | "postgres";
 
-/** Runs the suite on both engines; `open` gives another connection to the same database. */
-export function onBothEngines(
-  name: string,
-  define: (db: () => Database, open: () => Promise<Database>) => void,
-): void {
-  for (const engine of ["sqlite", "postgres"] as const) {
-    suite(`${name}, on ${engine}`, () => {
-      let folder: string;
-      let url: string;
-      let db: Database;
-      const open = () => openDatabase({ url, dataDir: folder, onError: assert.fail });
-      before(async () => {
-        folder = await mkdtemp(join(tmpdir(), "selvedge-objects-"));
-        url = engine === "sqlite" ? "sqlite:" : await freshPostgresUrl();
-        db = await open();
-        const options = { holder: "test", now: Date.now, sleep: async () => {} };
-        await migrate(db, [accountsTable, ...objectMigrations], options);
-      });
-      after(async () => {
-        await db[Symbol.asyncDispose]();
-        await rm(folder, { recursive: true });
-      });
-      define(() => db, open);
-    });
-  }
-  after(stopOwnPostgres);
+/** On the tables of this part, and what they refer to of others. */
+export function onBothEngines(name: string, define: DefineOnEngine): void {
+  onEngines(name, [accountsTable, ...objectMigrations], define);
 }
 
 export const is = (kind: ObjectFaultKind) => (error: unknown) =>
