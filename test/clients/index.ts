@@ -1,2 +1,2 @@
-/** The client libraries that this package holds, for the tests that import them from outside it. */
+/** The client library of the management API, for the tests that import it from outside this package. */
 export { default as Cloudflare } from "cloudflare";
