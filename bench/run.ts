@@ -6,7 +6,8 @@ import { idle } from "./idle.ts";
 import { runBenches } from "./kit/command.ts";
 import { objects } from "./objects.ts";
 import { records } from "./records.ts";
+import { s3 } from "./s3.ts";
 import { scripts } from "./scripts.ts";
 import { start } from "./start.ts";
 
-await runBenches([start, idle, api, records, dns, objects, scripts, edge]);
+await runBenches([start, idle, api, records, dns, objects, scripts, edge, s3]);

@@ -38,11 +38,16 @@ const ENDLESS = 1_000_000_000;
 const CACHE_MIB = 64;
 const LARGEST_OCTETS = 2 * 1024 ** 2;
 
+/** With its version; null when it is not installed. */
+export function nginxName(): string | null {
+  return versionOf("nginx", "-v");
+}
+
 const nginx: EdgePeer = {
   key: "nginx",
   packages: "nginx-light",
   program: "nginx",
-  name: () => versionOf("nginx", "-v"),
+  name: nginxName,
   configure({ folder, http, https, origin, cachedHost, certificate, privateKey }) {
     const listen = [`listen 127.0.0.1:${http}`, `listen 127.0.0.1:${https} ssl http2`];
     const config = write(folder, "nginx.conf", [

@@ -5,7 +5,7 @@ import type { Leftovers } from "./leftovers.ts";
 
 export interface SelvedgeOptions {
   /** The door of the ready line that is measured. */
-  readonly door: "api" | "edge";
+  readonly door: "api" | "edge" | "s3";
   /** Flags beside those of the folder and the API. */
   readonly args?: readonly string[];
   /** Settings that have no flag. */
