@@ -1,6 +1,12 @@
 /** The object store with its figures: what was asked of it, how much came in and went out, what was swept. */
 import type { Counter, Metrics } from "#kit/metrics.ts";
-import { ObjectFault, ObjectStore, type ObjectStoreOptions, type Swept } from "#objects";
+import {
+  type CarriedOut,
+  ObjectFault,
+  ObjectStore,
+  type ObjectStoreOptions,
+  type Swept,
+} from "#objects";
 
 type Args<Method extends keyof ObjectStore> = ObjectStore[Method] extends (
   ...args: infer A
@@ -12,6 +18,7 @@ export class MeteredObjects extends ObjectStore {
   readonly #operations: Counter;
   readonly #octets = { in: 0, out: 0 };
   readonly #swept = { uploads: 0, blobs: 0, orphans: 0 };
+  readonly #carriedOut = { expired: 0, transitioned: 0, aborted: 0 };
 
   constructor(options: ObjectStoreOptions, metrics: Metrics) {
     super(options);
@@ -32,6 +39,12 @@ export class MeteredObjects extends ObjectStore {
       ["what"],
       () => Object.entries(this.#swept).map(([what, total]) => [[what], total]),
     );
+    metrics.totals(
+      "selvedge_objects_lifecycle_total",
+      "Objects that lifecycle rules have expired or moved, and uploads that they have aborted.",
+      ["what"],
+      () => Object.entries(this.#carriedOut).map(([what, total]) => [[what], total]),
+    );
   }
 
   /** Hears what a sweep has done. */
@@ -39,6 +52,13 @@ export class MeteredObjects extends ObjectStore {
     this.#swept.uploads += uploads;
     this.#swept.blobs += blobs;
     this.#swept.orphans += orphans;
+  }
+
+  /** Hears what lifecycle rules have done. */
+  noteCarriedOut({ expired, transitioned, aborted }: CarriedOut): void {
+    this.#carriedOut.expired += expired;
+    this.#carriedOut.transitioned += transitioned;
+    this.#carriedOut.aborted += aborted;
   }
 
   override head(...args: Args<"head">) {
@@ -61,6 +81,18 @@ export class MeteredObjects extends ObjectStore {
     return this.#counted("delete", super.delete(...args));
   }
 
+  override deleteIf(...args: Args<"deleteIf">) {
+    return this.#counted("delete", super.deleteIf(...args));
+  }
+
+  override setTags(...args: Args<"setTags">) {
+    return this.#counted("setTags", super.setTags(...args));
+  }
+
+  override partsOf(...args: Args<"partsOf">) {
+    return this.#counted("partsOf", super.partsOf(...args));
+  }
+
   override list(...args: Args<"list">) {
     return this.#counted("list", super.list(...args));
   }
@@ -75,8 +107,16 @@ export class MeteredObjects extends ObjectStore {
 
   override async completeUpload(...args: Args<"completeUpload">) {
     const object = await this.#counted("completeUpload", super.completeUpload(...args));
-    this.#octets.in += object.size;
+    this.#octets.in += object?.size ?? 0;
     return object;
+  }
+
+  override listUploads(...args: Args<"listUploads">) {
+    return this.#counted("listUploads", super.listUploads(...args));
+  }
+
+  override listParts(...args: Args<"listParts">) {
+    return this.#counted("listParts", super.listParts(...args));
   }
 
   override abortUpload(...args: Args<"abortUpload">) {

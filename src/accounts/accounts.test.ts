@@ -64,7 +64,13 @@ for (const engine of ["sqlite", "postgres"] as const) {
         path,
         accounts: new Accounts(on, recent, now),
         tokens: new Tokens(on, recent, now, 5),
-        s3Keys: new S3Keys(on, sealKey),
+        s3Keys: new S3Keys({
+          db: on,
+          recent,
+          sealKey,
+          now,
+          onLostNote: (error) => assert.fail(String(error)),
+        }),
         authenticator: new Authenticator({
           db: on,
           recent,
@@ -109,6 +115,63 @@ for (const engine of ["sqlite", "postgres"] as const) {
       const found = await node.s3Keys.find(s3_access_key_id);
       assert.equal(found?.secretAccessKey, s3_secret_access_key);
       assert.equal(await node.s3Keys.find("unknown"), null);
+    });
+
+    suite("S3 keys", () => {
+      const wish = {
+        name: "backup",
+        permission: "read-write",
+        buckets: [{ bucket: "backups", prefixes: ["2026/"], objects: [] }],
+        expiresAt: null,
+      } as const;
+      const first = async () => (await node.accounts.first()).id;
+
+      test("are made, shown without their secrets, and revoked", async () => {
+        const account = await first();
+        clock++; // The first was made before.
+        const made = await node.s3Keys.create(account, wish);
+        const { secretAccessKey, ...shown } = made;
+        assert.match(secretAccessKey, /^[0-9a-f]{64}$/);
+        assert.deepEqual(await node.s3Keys.get(account, made.accessKeyId), shown);
+        const listed = await node.s3Keys.list(account);
+        assert.deepEqual(listed.at(-1), shown);
+        assert.deepEqual([listed[0]!.name, listed[0]!.permission], ["first start", "admin"]);
+        assert.deepEqual(await node.s3Keys.find(made.accessKeyId), made);
+        await assert.rejects(node.s3Keys.revoke("other", made.accessKeyId), is("no-such-key"));
+        await assert.rejects(node.s3Keys.get("other", made.accessKeyId), is("no-such-key"));
+        await node.s3Keys.revoke(account, made.accessKeyId);
+        assert.equal(await node.s3Keys.find(made.accessKeyId), null);
+        await assert.rejects(node.s3Keys.revoke(account, made.accessKeyId), is("no-such-key"));
+      });
+
+      test("revoked on another node are gone within a second", async () => {
+        const account = await first();
+        const { accessKeyId } = await node.s3Keys.create(account, wish);
+        assert.notEqual(await node.s3Keys.find(accessKeyId), null);
+        await (await startNode(db)).s3Keys.revoke(account, accessKeyId);
+        clock += 1_000;
+        assert.equal(await node.s3Keys.find(accessKeyId), null);
+      });
+
+      test("expire at their moment", async () => {
+        const account = await first();
+        const expiresAt = clock + 500;
+        const { accessKeyId } = await node.s3Keys.create(account, { ...wish, expiresAt });
+        assert.notEqual(await node.s3Keys.find(accessKeyId), null);
+        clock += 500;
+        assert.equal(await node.s3Keys.find(accessKeyId), null);
+        const late = node.s3Keys.create(account, { ...wish, expiresAt: clock });
+        await assert.rejects(late, is("bad-key"));
+      });
+
+      test("tell when they were last used", async () => {
+        const account = await first();
+        const key = await node.s3Keys.create(account, wish);
+        node.s3Keys.noteUse(key);
+        await node.s3Keys[Symbol.asyncDispose]();
+        const { lastUsedAt } = await node.s3Keys.get(account, key.accessKeyId);
+        assert.equal(lastUsedAt, clock);
+      });
     });
 
     test("a second start makes nothing new", async () => {

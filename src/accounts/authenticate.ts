@@ -8,6 +8,7 @@ import type { Identity } from "./identity.ts";
 import type { Recent } from "./recent.ts";
 import * as rows from "./schema.ts";
 import { tokenStatus } from "./tokens.ts";
+import { UseNotes } from "./use-notes.ts";
 
 export type Credentials =
   | { readonly kind: "token"; readonly value: string }
@@ -27,11 +28,6 @@ export interface FoundToken {
 const TOKEN_FORM = /^[A-Za-z0-9_-]{40,256}$/;
 const KEY_FORM = /^(?:[0-9a-f]{37}|[A-Za-z0-9_-]{32,256})$/;
 const EMAIL_FORM = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
-
-/** A token's time of last use is kept to this many milliseconds: a write a minute, not a request. */
-const LAST_USED_GRAIN_MS = 60_000;
-/** Tokens whose last note is remembered; past it a note may be written once more than needed. */
-const MAX_NOTED = 100_000;
 
 /** Compared with when the user is unknown, so that the comparison is made either way. */
 const NO_HASH = sha256("");
@@ -58,11 +54,14 @@ export interface AuthenticatorOptions {
 
 export class Authenticator implements AsyncDisposable {
   readonly #options: AuthenticatorOptions;
-  readonly #notes = new Set<Promise<unknown>>();
-  readonly #notedAt = new Map<string, number>();
+  readonly #uses: UseNotes;
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
+    this.#uses = new UseNotes({
+      write: (id, at) => options.db.write(rows.setTokenUsed({ id, at })),
+      onLost: options.onLostNote,
+    });
   }
 
   /** Who shows these credentials from this address. */
@@ -100,7 +99,7 @@ export class Authenticator implements AsyncDisposable {
 
   /** Waits for the notes of last use that are under way. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#notes);
+    await this.#uses[Symbol.asyncDispose]();
   }
 
   #refuseAfterFailures(address: string): void {
@@ -148,7 +147,7 @@ export class Authenticator implements AsyncDisposable {
         `Cannot use the access token from location: ${address}`,
       );
     }
-    this.#noteUse(token.id, token.lastUsedOn, now);
+    this.#uses.note(token.id, token.lastUsedOn, now);
     return { kind: "token", id: token.id, owner: ownerOf(token), policies: token.policies };
   }
 
@@ -160,18 +159,6 @@ export class Authenticator implements AsyncDisposable {
     if (token !== null) return token;
     if (!TOKEN_FORM.test(value)) throw new AccountFault("malformed-token", "Not an API token");
     throw new AccountFault("unknown-token", "No token has this value");
-  }
-
-  #noteUse(id: string, lastUsedOn: number | null, at: number): void {
-    const noted = Math.max(lastUsedOn ?? 0, this.#notedAt.get(id) ?? 0);
-    if (at - noted < LAST_USED_GRAIN_MS) return;
-    if (this.#notedAt.size >= MAX_NOTED) this.#notedAt.clear();
-    this.#notedAt.set(id, at);
-    const note = this.#options.db
-      .write(rows.setTokenUsed({ id, at }))
-      .catch(this.#options.onLostNote)
-      .finally(() => this.#notes.delete(note));
-    this.#notes.add(note);
   }
 }
 

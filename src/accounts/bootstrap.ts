@@ -6,7 +6,7 @@ import { writeDurably } from "#kit/durable-file.ts";
 import { randomHex, randomId } from "#kit/random.ts";
 import { sha256 } from "#kit/secrets.ts";
 import { defaultSettings } from "./accounts.ts";
-import { s3KeyRow } from "./s3-keys.ts";
+import { S3_ID_DIGITS, S3_SECRET_DIGITS, s3KeyRow } from "./s3-keys.ts";
 import * as rows from "./schema.ts";
 
 export interface BootstrapOptions {
@@ -29,11 +29,15 @@ const CREDENTIALS_FILE = "credentials.json";
 const FIELDS = ["email", "key", "s3_access_key_id", "s3_secret_access_key"] as const;
 const DEFAULT_EMAIL = "admin@selvedge.local";
 const FIRST_ACCOUNT = "Selvedge";
+const FIRST_S3_KEY = {
+  name: "first start",
+  permission: "admin",
+  buckets: null,
+  expiresAt: null,
+} as const;
 
-/** Lengths that the original's clients know: an API key, an S3 key id, an S3 secret. */
+/** The length of an API key that the original's clients know. */
 const KEY_DIGITS = 37;
-const S3_ID_DIGITS = 32;
-const S3_SECRET_DIGITS = 64;
 
 /** Does nothing on any start but the first; then returns where the credentials were written. */
 export async function bootstrap(db: Database, options: BootstrapOptions): Promise<string | null> {
@@ -108,6 +112,6 @@ async function addFirstUser(
       createdAt,
     }),
     rows.addMembership({ userId, accountId, id: randomId(), createdAt }),
-    s3KeyRow(sealKey, accountId, pair, createdAt),
+    s3KeyRow(sealKey, accountId, pair, FIRST_S3_KEY, createdAt),
   );
 }

@@ -14,7 +14,12 @@ export type AccountFaultKind =
   | "no-such-token"
   | "too-many-tokens"
   | "too-many-accounts"
-  | "bad-policy";
+  | "bad-policy"
+  | "no-such-key"
+  | "too-many-keys"
+  | "bad-key"
+  | "bad-session"
+  | "expired-session";
 
 export class AccountFault extends Error {
   override readonly name = "AccountFault";

@@ -12,4 +12,20 @@ export type { Policy, Resource, Resources } from "./policy.ts";
 export { Recent } from "./recent.ts";
 export { accountMigrations, type TokenCondition, type TokenOwner } from "./schema.ts";
 export { openSealKey } from "./seal-key.ts";
+export {
+  type BucketGrant,
+  permitsOnS3,
+  type S3Action,
+  type S3Deed,
+  type S3Grant,
+  type S3Permission,
+} from "./s3-grants.ts";
+export { type OpenS3Key, type S3Key, type S3KeyInput, S3Keys } from "./s3-keys.ts";
+export {
+  MAX_SESSION_SECONDS,
+  mintTemporary,
+  openSession,
+  permissionOfScope,
+  type S3Session,
+} from "./temporary-credentials.ts";
 export { type Token, type TokenInput, Tokens, tokenStatus } from "./tokens.ts";

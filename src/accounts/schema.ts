@@ -1,5 +1,5 @@
 /** The tables of accounts, and the statements that read and write them. */
-import { bytes, integer, json, maybe, type Migration, statement, text, time, word } from "#db";
+import { integer, json, maybe, type Migration, statement, text, time, word } from "#db";
 import type { Policy } from "./policy.ts";
 
 export const accountMigrations: readonly Migration[] = [
@@ -52,6 +52,20 @@ export const accountMigrations: readonly Migration[] = [
       )`,
       // Facts about the installation itself; a name is written once.
       `CREATE TABLE IF NOT EXISTS installation (name ${text} PRIMARY KEY, value ${text} NOT NULL)`,
+    ],
+  },
+  {
+    part: "accounts",
+    number: 2,
+    sql: ({ text, integer, addColumn }) => [
+      `ALTER TABLE s3_keys ${addColumn} name ${text} NOT NULL DEFAULT 'first start'`,
+      `ALTER TABLE s3_keys ${addColumn} permission ${text} NOT NULL DEFAULT 'admin'`,
+      // Null for all buckets of the account.
+      `ALTER TABLE s3_keys ${addColumn} buckets ${text}`,
+      `ALTER TABLE s3_keys ${addColumn} expires_at ${integer}`,
+      `ALTER TABLE s3_keys ${addColumn} last_used_at ${integer}`,
+      `CREATE INDEX IF NOT EXISTS s3_keys_by_account
+        ON s3_keys (account_id, created_at, access_key_id)`,
     ],
   },
 ];
@@ -234,17 +248,6 @@ export const setTokenUsed = statement({
 export const removeToken = statement({
   sql: "DELETE FROM tokens WHERE id = :id",
   takes: { id: text },
-});
-
-export const addS3Key = statement({
-  sql: `INSERT INTO s3_keys (access_key_id, account_id, sealed_secret, created_at)
-        VALUES (:accessKeyId, :accountId, :sealedSecret, :createdAt)`,
-  takes: { accessKeyId: text, accountId: text, sealedSecret: bytes, createdAt: time },
-});
-export const s3KeyById = statement({
-  sql: "SELECT account_id, sealed_secret FROM s3_keys WHERE access_key_id = :accessKeyId",
-  takes: { accessKeyId: text },
-  gives: { accountId: text, sealedSecret: bytes },
 });
 
 export const installationFact = statement({

@@ -1,9 +1,17 @@
 /** The form in which an endpoint is declared. Router, checks and the reference page read it. */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { z } from "zod";
-import type { Accounts, Authenticator, Credentials, Identity, Permission, Tokens } from "#accounts";
+import type {
+  Accounts,
+  Authenticator,
+  Credentials,
+  Identity,
+  Permission,
+  S3Keys,
+  Tokens,
+} from "#accounts";
 import type { Certificates } from "#certificates";
-import type { ObjectStore } from "#objects";
+import type { BucketDomains, ObjectStore } from "#objects";
 import type { Routes, Schedules, Scripts } from "#scripts";
 import type { Records, Zone, Zones } from "#zones";
 import type { ZonePurge } from "./cache/shape.ts";
@@ -13,10 +21,12 @@ import type { TailSessions } from "./script-tails/sessions.ts";
 export interface ApiParts {
   readonly accounts: Accounts;
   readonly tokens: Tokens;
+  readonly s3Keys: S3Keys;
   readonly authenticator: Authenticator;
   readonly zones: Zones;
   readonly records: Records;
   readonly objects: ObjectStore;
+  readonly bucketDomains: BucketDomains;
   readonly scripts: Scripts;
   readonly routes: Routes;
   readonly schedules: Schedules;
@@ -26,6 +36,8 @@ export interface ApiParts {
   readonly certificates: Certificates;
   /** Where scripts answer beside their routes: `scripts.localhost:8080`. */
   readonly scriptsHost: string;
+  /** Where the S3 API is: `127.0.0.1:9000`; empty where it is off. */
+  readonly s3Host: string;
   /** The names of the platform's servers, which every zone is given. */
   readonly nameservers: readonly string[];
   readonly now: () => number;

@@ -3,10 +3,20 @@ import { createAccount } from "./accounts/create.ts";
 import { editAccount } from "./accounts/edit.ts";
 import { getAccount } from "./accounts/get.ts";
 import { listAccounts } from "./accounts/list.ts";
+import { getCors, removeCors, setCors } from "./buckets/cors.ts";
 import { createBucket } from "./buckets/create.ts";
+import {
+  attachBucketDomain,
+  editBucketDomain,
+  getBucketDomain,
+  listBucketDomains,
+  removeBucketDomain,
+} from "./buckets/custom-domains.ts";
 import { editBucket } from "./buckets/edit.ts";
 import { getBucket } from "./buckets/get.ts";
+import { getLifecycle, setLifecycle } from "./buckets/lifecycle.ts";
 import { listBuckets } from "./buckets/list.ts";
+import { getPublicAccess, setPublicAccess } from "./buckets/public-access.ts";
 import { removeBucket } from "./buckets/remove.ts";
 import {
   createCustomCertificate,
@@ -49,6 +59,11 @@ import { getObject } from "./objects/get.ts";
 import { listObjects } from "./objects/list.ts";
 import { putObject } from "./objects/put.ts";
 import { removeObject } from "./objects/remove.ts";
+import { createS3Key } from "./s3-keys/create.ts";
+import { getS3Key } from "./s3-keys/get.ts";
+import { listS3Keys } from "./s3-keys/list.ts";
+import { revokeS3Key } from "./s3-keys/revoke.ts";
+import { createTemporaryCredentials } from "./s3-keys/temporary.ts";
 import { getDomain, listDomains, putDomain, removeDomain } from "./script-domains/endpoints.ts";
 import { planScriptDomains, setScriptDomains } from "./script-domains/of-script.ts";
 import {
@@ -191,10 +206,27 @@ export const endpoints: readonly Endpoint[] = [
   ...getBucket,
   ...editBucket,
   ...removeBucket,
+  ...getCors,
+  ...setCors,
+  ...removeCors,
+  ...getLifecycle,
+  ...setLifecycle,
+  ...getPublicAccess,
+  ...setPublicAccess,
+  ...listBucketDomains,
+  ...attachBucketDomain,
+  ...getBucketDomain,
+  ...editBucketDomain,
+  ...removeBucketDomain,
   ...listObjects,
   ...getObject,
   ...putObject,
   ...removeObject,
+  listS3Keys,
+  createS3Key,
+  getS3Key,
+  revokeS3Key,
+  createTemporaryCredentials,
 
   listScripts,
   uploadScript,

@@ -99,13 +99,18 @@ export function nameTaken(): ApiError {
   return new ApiError(400, [{ code: 10_073, message }]);
 }
 
+export function noCors(): ApiError {
+  const message = "The CORS configuration does not exist.";
+  return new ApiError(404, [{ code: 10_059, message }]);
+}
+
 export function noSuchKey(): ApiError {
   const message = "The specified key does not exist.";
   return new ApiError(404, [{ code: 10_007, message }]);
 }
 
 export function recordInTheWay(hostname: string): ApiError {
-  const message = `${hostname} has DNS records that lead elsewhere; delete them, or set override_existing_dns_record`;
+  const message = `${hostname} has DNS records that lead elsewhere; delete them, or, for a script, set override_existing_dns_record`;
   return new ApiError(400, [{ code: 100_117, message }]);
 }
 

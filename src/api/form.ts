@@ -2,6 +2,7 @@
  * The parts of a form: multipart/form-data, RFC 7578 on RFC 2046 §5.1. Read in place, since what the platform
  * brings for it takes a second for a large script, in which nothing else runs.
  */
+import { boundaryOf as namedBoundary, dispositionOf, partHeaders } from "#kit/form-headers.ts";
 import { JsonFault } from "#kit/json-input.ts";
 
 export interface FormPart {
@@ -42,9 +43,8 @@ export function formParts(body: Buffer, boundary: string): FormPart[] {
 }
 
 export function boundaryOf(contentType: string): string {
-  const match = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))(?:\s*;|\s*$)/i.exec(contentType);
-  const boundary = match?.[1] ?? match?.[2];
-  if (boundary !== undefined) return boundary;
+  const boundary = namedBoundary(contentType);
+  if (boundary !== null) return boundary;
   throw malformed("its Content-Type names no boundary");
 }
 
@@ -77,38 +77,19 @@ function lineAt(body: Buffer, after: number): Line | null {
 function headersAt(body: Buffer, from: number): { headers: Map<string, string>; start: number } {
   const end = body.indexOf(CRLF + CRLF, from);
   if (end === -1 || end - from > MAX_HEADER_BYTES) throw malformed("a part has no end of headers");
-  const headers = new Map<string, string>();
-  for (const line of body.toString("utf8", from, end).split(CRLF)) {
-    const colon = line.indexOf(":");
-    if (colon < 1) throw malformed("a part has a header without a name");
-    headers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim());
-  }
+  const headers = partHeaders(body.toString("utf8", from, end));
+  if (headers === null) throw malformed("a part has a header without a name");
   return { headers, start: end + 4 };
 }
 
 function partOf(headers: Map<string, string>, body: Buffer, start: number, end: number): FormPart {
-  const given = parameters(headers.get("content-disposition") ?? "");
+  const given = dispositionOf(headers);
   const name = given.get("name");
   if (name === undefined) throw malformed("a part has no name");
   const [type = ""] = (headers.get("content-type") ?? "").split(";", 1);
   const content = new Uint8Array(body.buffer, body.byteOffset + start, end - start);
   const filename = given.get("filename") ?? null;
   return { name, filename, type: type.trim().toLowerCase(), content };
-}
-
-/** What a form's disposition says. Quotes and line breaks within are escaped as browsers do it. */
-function parameters(disposition: string): Map<string, string> {
-  const found = new Map<string, string>();
-  const [start] = /^form-data/i.exec(disposition) ?? [];
-  if (start === undefined) return found;
-  const next = /\s*;\s*([\w*-]+)=(?:"([^"]*)"|([^\s;"]+))/gy;
-  next.lastIndex = start.length;
-  for (let match = next.exec(disposition); match !== null; match = next.exec(disposition)) {
-    const [, name = "", quoted, bare = ""] = match;
-    const value = (quoted ?? bare).replaceAll(/%(?:0A|0D|22)/gi, decodeURIComponent);
-    found.set(name.toLowerCase(), value);
-  }
-  return found;
 }
 
 function malformed(why: string): JsonFault {

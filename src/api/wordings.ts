@@ -50,6 +50,11 @@ export const accountWordings = {
   "too-many-tokens": { status: 400, code: 1010 },
   "too-many-accounts": { status: 400, code: 1011 },
   "bad-policy": { status: 400, code: INVALID_FIELD },
+  "no-such-key": { status: 404, code: 1003 },
+  "too-many-keys": { status: 400, code: 1010 },
+  "bad-key": { status: 400, code: INVALID_FIELD },
+  "bad-session": { status: 400, code: INVALID_FIELD },
+  "expired-session": { status: 400, code: INVALID_FIELD },
 } as const satisfies Record<AccountFaultKind, Wording>;
 
 export const zoneWordings = {
@@ -132,6 +137,15 @@ export const objectWordings = {
   "duplicate-part": { status: 400, code: 10_048 },
   "part-too-small": { status: 400, code: 10_011 },
   "uneven-parts": { status: 400, code: 10_048 },
+  "bad-checksum-type": { status: 400, code: 10_029 },
+  "key-required": { status: 400, code: 10_029 },
+  "bad-key-for-object": { status: 403, code: 10_003 },
+  "bad-cors": { status: 400, code: INVALID_FIELD },
+  "bad-lifecycle": { status: 400, code: INVALID_FIELD },
+  "bad-tags": { status: 400, code: INVALID_FIELD },
+  "bad-domain": { status: 400, code: INVALID_FIELD },
+  "domain-taken": { status: 400, code: 10_056 },
+  "no-such-domain": { status: 404, code: 10_057 },
   unavailable: { status: 503, code: 10_043 },
 } as const satisfies Record<ObjectFaultKind, Wording>;
 

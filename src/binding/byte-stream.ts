@@ -79,6 +79,33 @@ export function chunksOf(
   };
 }
 
+/** Octets that a stream is asked for at once. By itself a runtime may give no more than 4 KiB. */
+const LARGE_READ_BYTES = 128 * 1024;
+
+interface Reads {
+  /** Null at the end. */
+  next(): Promise<Uint8Array | null>;
+  cancel(reason: unknown): Promise<void>;
+}
+
+/** Reads a stream in large pieces, if it can be told how much is wanted. */
+export function largeReads(stream: ReadableStream<unknown>): Reads {
+  let reader: ReadableStreamBYOBReader;
+  try {
+    reader = stream.getReader({ mode: "byob" });
+  } catch {
+    const plain = stream.getReader(); // A stream of chunks: they are what its maker made them.
+    return { next: () => readOctets(plain), cancel: (reason) => plain.cancel(reason) };
+  }
+  return {
+    async next() {
+      const { done, value } = await reader.read(new Uint8Array(LARGE_READ_BYTES));
+      return done ? null : value;
+    },
+    cancel: (reason) => reader.cancel(reason),
+  };
+}
+
 /** The next chunk of a stream; null at the end. A stream that a script made may hold anything. */
 export async function readOctets(
   reader: ReadableStreamDefaultReader<unknown>,

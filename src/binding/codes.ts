@@ -65,6 +65,15 @@ export const storeErrors = {
     code: 10_048,
     message: "All non-trailing parts must have the same length.",
   },
+  "bad-cors": { status: 400, code: 10_029, message: null },
+  "bad-lifecycle": { status: 400, code: 10_029, message: null },
+  "bad-tags": { status: 400, code: 10_029, message: null },
+  "bad-domain": { status: 400, code: 10_029, message: null },
+  "domain-taken": { status: 400, code: 10_029, message: null },
+  "no-such-domain": { status: 404, code: 10_029, message: null },
+  "bad-checksum-type": { status: 400, code: 10_029, message: null },
+  "key-required": { status: 400, code: 10_029, message: null },
+  "bad-key-for-object": { status: 403, code: 10_003, message: null },
   unavailable: { status: 503, code: 10_043, message: null },
 } as const satisfies Record<ObjectFaultKind, StoreError>;
 

@@ -4,7 +4,7 @@
  * it has. Another says whether the octets come in chunks (`chunks.ts`). Only what the web platform has, for
  * workerd runs this file too.
  */
-import { chunksOf, readOctets } from "./byte-stream.ts";
+import { chunksOf, largeReads, readOctets } from "./byte-stream.ts";
 import { END, lengthOf } from "./chunks.ts";
 import type { RequestBody } from "./protocol.ts";
 
@@ -80,15 +80,15 @@ function inChunks(
   rest: ReadableStream<Uint8Array>,
   onBreak: (error: unknown) => void,
 ): ReadableStream<Uint8Array> {
-  const reader = rest.getReader();
+  const read = largeReads(rest);
   return new ReadableStream<Uint8Array>({
     start: (controller) => {
       if (head !== null) controller.enqueue(head);
     },
     async pull(controller) {
       try {
-        let octets = await readOctets(reader);
-        while (octets?.length === 0) octets = await readOctets(reader);
+        let octets = await read.next();
+        while (octets?.length === 0) octets = await read.next();
         controller.enqueue(octets === null ? END : lengthOf(octets));
         if (octets === null) controller.close();
         else controller.enqueue(octets);
@@ -97,7 +97,7 @@ function inChunks(
         throw error;
       }
     },
-    cancel: (reason) => reader.cancel(reason),
+    cancel: (reason) => read.cancel(reason),
   });
 }
 

@@ -5,7 +5,7 @@ import { readUploadPartOptions } from "./options.ts";
 import { dress, illegalInvocation, setFields, Uncloneable } from "./platform-object.ts";
 import type { StoreTransport, WireObject } from "./protocol.ts";
 import { HeadResult } from "./results.ts";
-import { refuseSsecKey } from "./ssec-key.ts";
+import { toSsecKey } from "./ssec-key.ts";
 import type { StoreObject, StoreUploadedPart } from "./types.ts";
 import { readValue, toBody } from "./value.ts";
 
@@ -54,8 +54,8 @@ export class MultipartUpload extends Uncloneable {
     const value = readValue(args, "uploadPart");
     const { ssecKey } = readUploadPartOptions(args[2]);
     checkPartNumber(partNumber);
-    refuseSsecKey(ssecKey);
-    const request = { method: "uploadPart", ...this.#ids, partNumber } as const;
+    const key = toSsecKey(ssecKey);
+    const request = { method: "uploadPart", ...this.#ids, partNumber, ...key } as const;
     const answer = await call(this.#transport, request, toBody(value));
     const { etag } = (answer as { result: { etag: string } }).result;
     return { partNumber, etag };

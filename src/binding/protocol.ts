@@ -32,6 +32,7 @@ export interface WireWrite {
   http?: WireHttpFields;
   custom?: Record<string, string>;
   storageClass?: string;
+  ssecKey?: string;
 }
 
 export type StoreRequest =
@@ -43,6 +44,8 @@ export type StoreRequest =
       range?: { offset?: number; length?: number; suffix?: number };
       /** The text of a Range header. */
       rangeHeader?: string;
+      /** In hex. */
+      ssecKey?: string;
     }
   | ({
       method: "put";
@@ -61,7 +64,7 @@ export type StoreRequest =
       include: ("httpMetadata" | "customMetadata")[];
     }
   | ({ method: "createMultipartUpload"; key: string } & WireWrite)
-  | { method: "uploadPart"; key: string; uploadId: string; partNumber: number }
+  | { method: "uploadPart"; key: string; uploadId: string; partNumber: number; ssecKey?: string }
   | {
       method: "completeMultipartUpload";
       key: string;
@@ -85,6 +88,8 @@ export interface WireObject {
   range?: { offset: number; length: number };
   checksums: Partial<Record<Algorithm, string>>;
   storageClass: string;
+  /** In base64. */
+  ssecKeyMd5?: string;
 }
 
 export interface WireList {

@@ -8,6 +8,11 @@ const partNumber = z.int().min(1).max(10_000);
 /** Milliseconds since the epoch, as far as dates reach. */
 const time = z.int().min(-8.64e15).max(8.64e15);
 
+const ssecKey = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .optional();
+
 const etags = z.array(
   z.discriminatedUnion("type", [
     z.strictObject({ type: z.enum(["strong", "weak"]), value: z.string() }),
@@ -37,6 +42,7 @@ const write = {
     .optional(),
   custom: z.record(z.string(), z.string()).optional(),
   storageClass: z.string().optional(),
+  ssecKey,
 };
 
 const count = z.int().min(0);
@@ -53,6 +59,7 @@ const shape = z.discriminatedUnion("method", [
     onlyIf,
     range: ranges.optional(),
     rangeHeader: z.string().optional(),
+    ssecKey,
   }),
   z.strictObject({
     method: z.literal("put"),
@@ -74,7 +81,7 @@ const shape = z.discriminatedUnion("method", [
     include: z.array(z.enum(["httpMetadata", "customMetadata"])),
   }),
   z.strictObject({ method: z.literal("createMultipartUpload"), key, ...write }),
-  z.strictObject({ method: z.literal("uploadPart"), key, uploadId, partNumber }),
+  z.strictObject({ method: z.literal("uploadPart"), key, uploadId, partNumber, ssecKey }),
   z.strictObject({
     method: z.literal("completeMultipartUpload"),
     key,

@@ -61,7 +61,7 @@ export class HeadResult extends Uncloneable {
 function fieldsOf(object: WireObject, showsAbsent: boolean) {
   const { http, custom, range, etag } = object;
   return {
-    ssecKeyMd5: undefined,
+    ssecKeyMd5: object.ssecKeyMd5,
     storageClass: object.storageClass,
     range: range && {
       offset: range.offset,

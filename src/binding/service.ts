@@ -2,6 +2,8 @@
 import {
   type Body,
   type Bucket,
+  type CompleteOptions,
+  type CustomerKey,
   ObjectFault,
   type ObjectInfo,
   type ObjectStore,
@@ -62,6 +64,9 @@ type Method<M extends StoreMethod> = (
   body: Body | Uint8Array,
 ) => Promise<ServedReply>;
 
+/** An upload that was completed is no more, however often it is asked. */
+const COMPLETE: CompleteOptions = { evenParts: true, isRepeatable: false };
+
 const methods: { readonly [M in StoreMethod]: Method<M> } = {
   head: async (store, bucket, { key }) => {
     const object = await store.head(bucket, key);
@@ -78,12 +83,15 @@ const methods: { readonly [M in StoreMethod]: Method<M> } = {
     const { uploadId } = await store.createUpload(bucket, request.key, writeOptions(request));
     return done({ uploadId });
   },
-  uploadPart: async (store, bucket, { key, uploadId, partNumber }, body) => {
-    const { etag } = await store.uploadPart(bucket, key, uploadId, partNumber, body);
+  uploadPart: async (store, bucket, { key, uploadId, partNumber, ssecKey }, body) => {
+    const options = encryptionOf(ssecKey);
+    const { etag } = await store.uploadPart(bucket, key, uploadId, partNumber, body, options);
     return done({ etag });
   },
-  completeMultipartUpload: async (store, bucket, { key, uploadId, parts }) =>
-    done(show(await store.completeUpload(bucket, key, uploadId, parts, { evenParts: true }))),
+  completeMultipartUpload: async (store, bucket, { key, uploadId, parts }) => {
+    const object = await store.completeUpload(bucket, key, uploadId, parts, COMPLETE);
+    return object === null ? CONDITION_FAILED : done(show(object));
+  },
   abortMultipartUpload: async (store, bucket, { key, uploadId }) => {
     await store.abortUpload(bucket, key, uploadId);
     return done(null);
@@ -95,10 +103,10 @@ async function get(
   bucket: Bucket,
   request: RequestOf<"get">,
 ): Promise<ServedReply> {
-  const { key, onlyIf, rangeHeader } = request;
-  const conditions = onlyIf && { conditions: onlyIf };
+  const { key, onlyIf, rangeHeader, ssecKey } = request;
+  const options = { ...(onlyIf && { conditions: onlyIf }), ...encryptionOf(ssecKey) };
   const open = (range?: RangeRequest) =>
-    store.get(bucket, key, { ...conditions, ...(range && { range }) });
+    store.get(bucket, key, { ...options, ...(range && { range }) });
   const found =
     rangeHeader === undefined
       ? await open(request.range)
@@ -125,7 +133,7 @@ async function put(
   const options: PutOptions = {
     ...writeOptions(request),
     ...(onlyIf && { conditions: onlyIf }),
-    ...(checksum && { checksum: { algorithm: checksum.algorithm, value: checksum.hex } }),
+    ...(checksum && { checksums: [{ algorithm: checksum.algorithm, value: checksum.hex }] }),
   };
   const object = await store.put(bucket, key, body, options);
   return object === null ? CONDITION_FAILED : done(show(object));
@@ -144,8 +152,10 @@ async function list(
   ];
   const result: WireList = {
     objects: objects.map((object) => {
-      const { key, version, size, etag, uploadedAt: uploaded, checksums, storageClass } = object;
+      const { key, version, size, etag, uploadedAt: uploaded, storageClass } = object;
+      const checksums = checksumsOf(object);
       const shown: WireObject = { key, version, size, etag, uploaded, checksums, storageClass };
+      if (object.encryption !== null) shown.ssecKeyMd5 = object.encryption.keyMd5;
       if (withHttp) shown.http = object.http;
       if (withCustom) shown.custom = object.custom;
       return shown;
@@ -162,19 +172,44 @@ function done(result: unknown): ServedReply {
 }
 
 function show(object: ObjectInfo): WireObject {
-  const { key, version, size, etag, uploadedAt, http, custom, checksums, storageClass } = object;
-  return { key, version, size, etag, uploaded: uploadedAt, http, custom, checksums, storageClass };
+  const { key, version, size, etag, uploadedAt: uploaded, http, custom, storageClass } = object;
+  const checksums = checksumsOf(object);
+  return {
+    key,
+    version,
+    size,
+    etag,
+    uploaded,
+    http,
+    custom,
+    checksums,
+    storageClass,
+    ...(object.encryption && { ssecKeyMd5: object.encryption.keyMd5 }),
+  };
+}
+
+/** Scripts know of hashes of the whole object; others come and go through S3. */
+function checksumsOf({ checksums, checksumType }: ObjectInfo): WireObject["checksums"] {
+  if (checksumType === null) return checksums; // No more than the MD5.
+  if (checksumType === "composite") return {};
+  const { crc32: _, crc32c: _c, crc64nvme: _n, ...hashes } = checksums;
+  return hashes;
 }
 
 function showWhole(object: ObjectInfo): WireObject {
   return { ...show(object), range: { offset: 0, length: object.size } };
 }
 
-function writeOptions({ http, custom, storageClass }: WireWrite): WriteOptions {
+function writeOptions({ http, custom, storageClass, ssecKey }: WireWrite): WriteOptions {
   return {
+    ...encryptionOf(ssecKey),
     ...(http && { http }),
     ...(custom && { custom }),
     // The core says what it thinks of another.
     ...(storageClass !== undefined && { storageClass: storageClass as StorageClass }),
   };
+}
+
+function encryptionOf(ssecKey: string | undefined): { encryption?: CustomerKey } {
+  return ssecKey === undefined ? {} : { encryption: { key: Buffer.from(ssecKey, "hex") } };
 }

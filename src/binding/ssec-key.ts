@@ -1,21 +1,21 @@
-/**
- * `ssecKey`: encryption under a key that only the caller has. It is not offered here. A key is never
- * passed over in silence, for its owner would believe that the octets are sealed.
- */
-import { octetsOf, toText } from "./convert.ts";
+/** `ssecKey`: encryption under a key that only the caller has, "SSE-C". */
+import { octetsOf, toHex, toText } from "./convert.ts";
 
 const KEY_OCTETS = 32;
 
-export function readSsecKey(value: unknown): string | Uint8Array | undefined {
+export type GivenSsecKey = string | Uint8Array | undefined;
+
+export function readSsecKey(value: unknown): GivenSsecKey {
   return value === undefined ? undefined : (octetsOf(value) ?? toText(value));
 }
 
-export function refuseSsecKey(key: string | Uint8Array | undefined): void {
-  if (key === undefined) return;
+/** In hex, as it travels. */
+export function toSsecKey(key: GivenSsecKey): { ssecKey?: string } {
+  if (key === undefined) return {};
   if (typeof key === "string" && !/^[0-9a-f]+$/.test(key)) {
     throw new Error("SSE-C Key has invalid format");
   }
   const length = typeof key === "string" ? key.length / 2 : key.length;
   if (length !== KEY_OCTETS) throw new Error("SSE-C Key must be 32 bytes in length");
-  throw new Error("SSE-C is not supported: this store does not encrypt with keys of its callers");
+  return { ssecKey: typeof key === "string" ? key : toHex(key) };
 }

@@ -5,6 +5,7 @@
 import { after, before, suite } from "node:test";
 import { callingRules } from "./calling-rules.contract.ts";
 import { conditions } from "./conditions.contract.ts";
+import { encryption } from "./encryption.contract.ts";
 import { lists } from "./lists.contract.ts";
 import { multipart } from "./multipart.contract.ts";
 import { reads } from "./reads.contract.ts";
@@ -41,5 +42,6 @@ export function storeBucketContract(name: string, open: () => Promise<OpenBucket
     writes(buckets);
     lists(buckets);
     multipart(buckets);
+    encryption(buckets);
   });
 }

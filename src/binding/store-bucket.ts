@@ -18,7 +18,7 @@ import { dress, illegalInvocation, Uncloneable } from "./platform-object.ts";
 import type { StoreTransport, WireList, WireObject } from "./protocol.ts";
 import { toRange } from "./range.ts";
 import { GetResult, HeadResult } from "./results.ts";
-import { refuseSsecKey } from "./ssec-key.ts";
+import { toSsecKey } from "./ssec-key.ts";
 import type * as types from "./types.ts";
 import { cancelValue, readValue, toBody } from "./value.ts";
 
@@ -98,8 +98,8 @@ class StoreBucket extends Uncloneable {
   async #get(args: unknown[]): Promise<types.StoreObjectBody | types.StoreObject | null> {
     const key = keyOf(args, "get");
     const { onlyIf, range, ssecKey } = readGetOptions(args[1]);
-    const request = { method: "get", key, ...toConditions(onlyIf), ...toRange(range) } as const;
-    refuseSsecKey(ssecKey);
+    const asked = { ...toConditions(onlyIf), ...toRange(range), ...toSsecKey(ssecKey) };
+    const request = { method: "get", key, ...asked } as const;
     const answer = await call(this.#transport, request);
     if (answer.kind === "missing") return null;
     if (answer.kind === "condition failed") return this.#object(answer.result);
@@ -121,8 +121,8 @@ class StoreBucket extends Uncloneable {
         ...options.metadata,
         ...toChecksum(options.checksums),
         ...(options.storageClass !== undefined && { storageClass: options.storageClass }),
+        ...toSsecKey(options.ssecKey),
       } as const;
-      refuseSsecKey(options.ssecKey);
     } catch (error) {
       cancelValue(value);
       throw error;
@@ -134,12 +134,12 @@ class StoreBucket extends Uncloneable {
   async #createMultipartUpload(args: unknown[]): Promise<types.StoreMultipartUpload> {
     const key = keyOf(args, "createMultipartUpload");
     const { metadata, storageClass, ssecKey } = readMultipartOptions(args[1]);
-    refuseSsecKey(ssecKey);
     const answer = await call(this.#transport, {
       method: "createMultipartUpload",
       key,
       ...metadata,
       ...(storageClass !== undefined && { storageClass }),
+      ...toSsecKey(ssecKey),
     });
     const { uploadId } = (answer as { result: { uploadId: string } }).result;
     return this.#upload(key, uploadId);

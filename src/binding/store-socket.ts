@@ -1,7 +1,6 @@
-/** The store's door for scripts: a unix socket that only processes of this machine's user can reach. */
-import { chmod, rm } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { requestIds, sendReply } from "#http";
+/** The store's door for scripts: a unix socket. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { listenUnixSocket, requestIds, sendReply } from "#http";
 import type { Log } from "#kit/log.ts";
 import type { ObjectStore } from "#objects";
 import type { Authorize } from "./access.ts";
@@ -16,40 +15,13 @@ export interface StoreSocketOptions {
 }
 
 const PATH = "/store/v1/";
-/** A script that holds a body without reading it keeps its connection for so long. */
-const IDLE_MS = 5 * 60_000;
 /** Above what a script's process can keep busy, below what would tie up the platform. */
 const CALLS_OF_ONE = 512;
 
-export async function listenStoreSocket(options: StoreSocketOptions): Promise<AsyncDisposable> {
+export function listenStoreSocket(options: StoreSocketOptions): Promise<AsyncDisposable> {
   const { path, log } = options;
-  const handle = handler(options);
-  // Bodies take their time: only silence ends a connection.
-  const server = createServer(
-    { requestTimeout: 0, keepAliveTimeout: IDLE_MS },
-    (request, response) => {
-      handle(request, response).catch((cause: unknown) => {
-        log.error("store call failed", { cause });
-        response.destroy();
-      });
-    },
-  );
-  server.timeout = IDLE_MS;
-  await rm(path, { force: true });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause) => {
-      reject(new Error(`Cannot listen on ${path}: ${cause.message}`, { cause }));
-    });
-    server.listen(path, resolve);
-  });
-  await chmod(path, 0o600);
-  return {
-    async [Symbol.asyncDispose]() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections(); // Who uses it has stopped before.
-      await closed;
-    },
-  };
+  const onError = (cause: unknown) => log.error("store call failed", { cause });
+  return listenUnixSocket({ path, handle: handler(options), onError });
 }
 
 function handler({ store, authorize, log }: StoreSocketOptions) {

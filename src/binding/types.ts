@@ -55,6 +55,8 @@ export interface StoreObject {
   readonly range?: { readonly offset: number; readonly length: number };
   readonly checksums: StoreChecksums;
   readonly storageClass: StorageClass;
+  /** Of an object encrypted with its owner's key: the MD5 of the key, in base64. */
+  readonly ssecKeyMd5?: string;
   /** Sets the headers that `httpMetadata` has; others stay. */
   writeHttpMetadata(headers: Headers): void;
 }
@@ -73,7 +75,11 @@ export interface StoreMultipartUpload {
   readonly key: string;
   readonly uploadId: string;
   /** 1 to 10,000. The same number again replaces the part. */
-  uploadPart(partNumber: number, value: StoreValue): Promise<StoreUploadedPart>;
+  uploadPart(
+    partNumber: number,
+    value: StoreValue,
+    options?: StoreUploadPartOptions,
+  ): Promise<StoreUploadedPart>;
   abort(): Promise<void>;
   /** All parts but the last must have one size, of at least 5 MiB. */
   complete(uploadedParts: StoreUploadedPart[]): Promise<StoreObject>;
@@ -118,9 +124,19 @@ export interface StoreConditional {
   secondsGranularity?: boolean;
 }
 
+/** 32 octets, or 64 digits of lower-case hex. The store does not keep it: what it encrypted is lost with it. */
+export type StoreSsecKey = ArrayBuffer | ArrayBufferView | string;
+
 export interface StoreGetOptions {
   onlyIf?: StoreConditional | Headers;
   range?: StoreRange | Headers;
+  /** The key that the object was put with. */
+  ssecKey?: StoreSsecKey;
+}
+
+export interface StoreUploadPartOptions {
+  /** The key that the upload was begun with. */
+  ssecKey?: StoreSsecKey;
 }
 
 export interface StorePutOptions {
@@ -135,12 +151,15 @@ export interface StorePutOptions {
   sha512?: ArrayBuffer | ArrayBufferView | string;
   /** The bucket's own when absent. */
   storageClass?: StorageClass;
+  /** Keeps the object encrypted. */
+  ssecKey?: StoreSsecKey;
 }
 
 export interface StoreMultipartOptions {
   httpMetadata?: StoreHTTPMetadata | Headers;
   customMetadata?: Record<string, string>;
   storageClass?: StorageClass;
+  ssecKey?: StoreSsecKey;
 }
 
 export interface StoreListOptions {

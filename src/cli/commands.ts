@@ -4,6 +4,9 @@ import { deleteBucket } from "./buckets/delete.ts";
 import { showBucket } from "./buckets/info.ts";
 import { listBuckets } from "./buckets/list.ts";
 import type { Command } from "./command.ts";
+import { createKey } from "./keys/create.ts";
+import { listKeys } from "./keys/list.ts";
+import { revokeKey } from "./keys/revoke.ts";
 import { deleteObjects } from "./objects/delete.ts";
 import { getObjects } from "./objects/get.ts";
 import { headObject } from "./objects/head.ts";
@@ -44,6 +47,7 @@ export const groups = {
   secret: "the secrets of a script, which it finds on env",
   bucket: "buckets, which hold objects",
   object: "the objects in a bucket",
+  key: "access keys for S3 tools",
   zone: "zones: the domains that are answered for",
   record: "the DNS records of a zone",
 } as const;
@@ -74,6 +78,10 @@ export const commands: readonly Command[] = [
   listObjects,
   headObject,
   deleteObjects,
+
+  listKeys,
+  createKey,
+  revokeKey,
 
   listZones,
   createZone,

@@ -96,6 +96,8 @@ export interface ColumnTypes {
   readonly bytes: string;
   /** Ends the making of a table whose rows are to lie in the order of its primary key. */
   readonly inKeyOrder: string;
+  /** In an ALTER TABLE that a step cut half-way can repeat. */
+  readonly addColumn: string;
 }
 
 export function guardFault(mustChange: number, changes: number): DatabaseFault {

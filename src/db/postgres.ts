@@ -18,6 +18,7 @@ const types: ColumnTypes = {
   integer: "BIGINT",
   bytes: "BYTEA",
   inKeyOrder: "", // Rows lie where there is room.
+  addColumn: "ADD COLUMN IF NOT EXISTS",
 };
 
 /** CockroachDB has no such collation, and orders by bytes without being told. */

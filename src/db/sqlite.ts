@@ -19,6 +19,7 @@ const types: ColumnTypes = {
   integer: "INTEGER",
   bytes: "BLOB",
   inKeyOrder: "WITHOUT ROWID",
+  addColumn: "ADD COLUMN", // It has no IF NOT EXISTS, and needs none: its DDL is part of the transaction.
 };
 
 /** At some ten thousand commits a second this is a second of work; more would only add waiting. */

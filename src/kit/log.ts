@@ -49,6 +49,11 @@ export class Log {
     this.#sink.add("error", event, this.#fields, fields);
   }
 
+  /** Takes whole lines of another thread's log as they are, so that no two threads write at once. */
+  pass(lines: string): void {
+    this.#sink.pass(lines);
+  }
+
   /** Writes what waits. Called last, and before the process ends of a fault. */
   flush(): void {
     this.#sink.flush();
@@ -77,7 +82,16 @@ class Sink {
       this.#options.format === "json"
         ? jsonLine(time, level, event, common, fields)
         : prettyLine(time, level, event, { ...common, ...fields });
-    if (this.#waiting.length > FLUSH_CHARACTERS || level === "error") this.flush();
+    this.#flushSoon(level === "error");
+  }
+
+  pass(lines: string): void {
+    this.#waiting += lines;
+    this.#flushSoon(false);
+  }
+
+  #flushSoon(isUrgent: boolean): void {
+    if (this.#waiting.length > FLUSH_CHARACTERS || isUrgent) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), FLUSH_MS).unref();
   }
 

@@ -29,6 +29,27 @@ took_seconds_count 4
   );
 });
 
+test("figures that something else keeps are read when they are shown", () => {
+  const metrics = new Metrics();
+  metrics.gauges("open", "Open things.", ["kind"], () => [
+    [["a"], 2],
+    [["b"], 0],
+  ]);
+  metrics.gauge("ends", "When it ends.", () => Infinity);
+  const lines = metrics.print().split("\n");
+  assert.deepEqual(
+    lines.filter((line) => !line.startsWith("# HELP")),
+    [
+      "# TYPE open gauge",
+      'open{kind="a"} 2',
+      'open{kind="b"} 0',
+      "# TYPE ends gauge",
+      "ends +Inf",
+      "",
+    ],
+  );
+});
+
 test("a counter without labels shows zero before anything has happened", () => {
   const metrics = new Metrics();
   metrics.counter("none_total", "Nothing yet.");

@@ -4,6 +4,9 @@ interface Metric {
   print(): string;
 }
 
+/** Figures by the values of labels. */
+type Rows = Iterable<readonly [values: readonly string[], figure: number]>;
+
 export class Metrics {
   readonly #metrics = new Map<string, Metric>();
 
@@ -13,7 +16,13 @@ export class Metrics {
 
   /** A figure read at the moment someone asks. */
   gauge(name: string, help: string, read: () => number): void {
-    this.#add(name, { print: () => `${head(name, help, "gauge")}${name} ${read()}\n` });
+    const print = () => `${head(name, help, "gauge")}${name} ${figureText(read())}\n`;
+    this.#add(name, { print });
+  }
+
+  /** Such figures by the values of labels. */
+  gauges(name: string, help: string, labels: readonly string[], read: () => Rows): void {
+    this.#add(name, { print: () => printRows(head(name, help, "gauge"), name, labels, read()) });
   }
 
   /** A total that something else keeps; it only grows. */
@@ -22,20 +31,8 @@ export class Metrics {
   }
 
   /** Totals that something else keeps, by the values of labels. */
-  totals(
-    name: string,
-    help: string,
-    labels: readonly string[],
-    read: () => Iterable<readonly [values: readonly string[], total: number]>,
-  ): void {
-    this.#add(name, {
-      print: () => {
-        const rows = [...read()].map(
-          ([values, total]) => `${name}${labelText(labels, values)} ${total}\n`,
-        );
-        return head(name, help, "counter") + rows.join("");
-      },
-    });
+  totals(name: string, help: string, labels: readonly string[], read: () => Rows): void {
+    this.#add(name, { print: () => printRows(head(name, help, "counter"), name, labels, read()) });
   }
 
   /** A histogram that something else keeps: its counts, by bucket, are one more than its bounds. */
@@ -124,6 +121,19 @@ export class Histogram {
   print(): string {
     return printHistogram(this.#head, this.#name, this.#buckets, this.#counts, this.#sum);
   }
+}
+
+function printRows(headText: string, name: string, labels: readonly string[], rows: Rows): string {
+  const lines = Array.from(
+    rows,
+    ([values, figure]) => `${name}${labelText(labels, values)} ${figure}\n`,
+  );
+  return headText + lines.join("");
+}
+
+/** The format has its own word for what has no end. */
+function figureText(figure: number): string {
+  return figure === Infinity ? "+Inf" : String(figure);
 }
 
 function printHistogram(

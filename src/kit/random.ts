@@ -18,6 +18,11 @@ export function randomId(): string {
   return idBytes.toString("hex", nextId - ID_BYTES, nextId);
 }
 
+/** The same in the order of time: 48 bits of milliseconds, and 80 by chance. */
+export function timedId(ms: number): string {
+  return ms.toString(16).padStart(12, "0") + randomId().slice(12);
+}
+
 export function randomHex(digits: number): string {
   return randomBytes(Math.ceil(digits / 2))
     .toString("hex")

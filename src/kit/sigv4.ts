@@ -1,8 +1,8 @@
 /**
- * AWS Signature Version 4 in the Authorization header, as S3 takes it: paths are escaped once, and the
- * hash of the payload travels in a header of its own.
+ * AWS Signature Version 4 as S3 takes it: paths are escaped once, and the hash of the payload travels in a
+ * header of its own. The one who signs and the one who checks build the same texts.
  */
-import { createHash, createHmac } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 
 export interface AccessKey {
   readonly id: string;
@@ -29,14 +29,13 @@ export interface Signing {
   readonly now: number;
 }
 
-export const EMPTY_PAYLOAD_HASH = createHash("sha256").digest("hex");
-
-const ALGORITHM = "AWS4-HMAC-SHA256";
+export const ALGORITHM = "AWS4-HMAC-SHA256";
+export const EMPTY_PAYLOAD_HASH = hash("sha256", "", "hex");
 
 /** The headers to send: those given, those that signing adds, and the signature. */
 export function signRequest(request: UnsignedRequest, signing: Signing): Record<string, string> {
   const { key, region, service, now } = signing;
-  const time = new Date(now).toISOString().replaceAll(/[-:]|\.\d{3}/g, "");
+  const time = basicTime(now);
   const date = time.slice(0, 8);
   const headers: Record<string, string> = {
     ...request.headers,
@@ -45,54 +44,96 @@ export function signRequest(request: UnsignedRequest, signing: Signing): Record<
     ...(key.sessionToken === undefined ? {} : { "x-amz-security-token": key.sessionToken }),
   };
   const names = Object.keys(headers).sort();
-  const canonical = [
-    request.method,
-    request.path,
-    escapeQuery(request.query),
-    ...names.map((name) => `${name}:${headers[name]!.trim().replaceAll(/ +/g, " ")}`),
-    "",
-    names.join(";"),
-    request.payloadHash,
-  ].join("\n");
+  const canonical = canonicalRequest({
+    method: request.method,
+    path: request.path,
+    query: escapeQuery(request.query),
+    headers: names.map((name) => [name, headers[name]!]),
+    payloadHash: request.payloadHash,
+  });
   const scope = `${date}/${region}/${service}/aws4_request`;
-  const toSign = [ALGORITHM, time, scope, sha256(canonical)].join("\n");
-  const signature = hmac(signingKey(key.secret, date, region, service), toSign).toString("hex");
+  const toSign = stringToSign(time, scope, Buffer.from(canonical));
+  const signature = sign(signingKey(key.secret, date, region, service), toSign);
   headers["authorization"] =
     `${ALGORITHM} Credential=${key.id}/${scope}, SignedHeaders=${names.join(";")}, Signature=${signature}`;
   return headers;
 }
 
+/** As in `x-amz-date`: 20130524T000000Z. */
+export function basicTime(at: number): string {
+  return new Date(at).toISOString().replaceAll(/[-:]|\.\d{3}/g, "");
+}
+
+export interface CanonicalParts {
+  readonly method: string;
+  readonly path: string;
+  /** Escaped and sorted. */
+  readonly query: string;
+  /** Those that are signed, sorted by name. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly payloadHash: string;
+}
+
+export function canonicalRequest(parts: CanonicalParts): string {
+  const { method, path, query, headers, payloadHash } = parts;
+  let lines = "";
+  let names = "";
+  for (const [name, value] of headers) {
+    const text = value.trim();
+    lines += `${name}:${text.includes("  ") ? text.replaceAll(/ +/g, " ") : text}\n`;
+    names += names === "" ? name : `;${name}`;
+  }
+  return `${method}\n${path}\n${query}\n${lines}\n${names}\n${payloadHash}`;
+}
+
+export function stringToSign(time: string, scope: string, canonical: Uint8Array): string {
+  return `${ALGORITHM}\n${time}\n${scope}\n${hash("sha256", canonical, "hex")}`;
+}
+
+/** Good for a day, a region and a service. */
+export function signingKey(secret: string, date: string, region: string, service: string): Buffer {
+  return [date, region, service, "aws4_request"].reduce(hmac, Buffer.from(`AWS4${secret}`));
+}
+
+export function sign(key: Buffer, text: string): string {
+  return createHmac("sha256", key).update(text).digest("hex");
+}
+
 /** Escapes a path, but for its slashes. */
 export function escapePath(path: string): string {
-  return path.split("/").map(escape).join("/");
+  return PLAIN_PATH.test(path) ? path : path.split("/").map(escape).join("/");
 }
 
 /** Sorted by name, as it is signed; it may be sent like this. */
 export function escapeQuery(query: Readonly<Record<string, string>>): string {
-  const escaped = new Map(Object.entries(query).map(([name, value]) => [escape(name), value]));
-  // Not the pairs: "=" sorts after "-", so "a-b=" would come before "a=".
-  return [...escaped.keys()]
-    .sort()
-    .map((name) => `${name}=${escape(escaped.get(name)!)}`)
+  return escapePairs(Object.entries(query));
+}
+
+/** The same where a name may stand more than once. */
+export function escapePairs(pairs: Iterable<readonly [name: string, value: string]>): string {
+  // Not sorted as a whole: "=" comes after "-", so that "a-b=" would stand before "a=".
+  return Array.from(pairs, ([name, value]) => [escape(name), escape(value)] as const)
+    .sort(([a, x], [b, y]) => (a === b ? order(x, y) : order(a, b)))
+    .map(([name, value]) => `${name}=${value}`)
     .join("&");
 }
 
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const PLAIN = /^[\w.~-]*$/;
+const PLAIN_PATH = /^[\w./~-]*$/;
+
 /** All but letters, digits and `-._~`; encodeURIComponent leaves five more as they are. */
 function escape(text: string): string {
+  if (PLAIN.test(text)) return text;
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,
     (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 }
 
-function signingKey(secret: string, date: string, region: string, service: string): Buffer {
-  return [date, region, service, "aws4_request"].reduce(hmac, Buffer.from(`AWS4${secret}`));
-}
-
 function hmac(key: Buffer, text: string): Buffer {
   return createHmac("sha256", key).update(text).digest();
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

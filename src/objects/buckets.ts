@@ -32,8 +32,9 @@ const bucket = {
   name: text,
   storageClass,
   createdAt: time,
+  settingsRevision: integer,
 };
-const BUCKET = "id, number, account_id, name, storage_class, created_at";
+const BUCKET = "id, number, account_id, name, storage_class, created_at, settings_revision";
 
 const bucketByName = statement({
   sql: `SELECT ${BUCKET} FROM buckets WHERE name = :name`,
@@ -60,7 +61,7 @@ const takeNumber = statement({
 });
 const addBucket = statement({
   sql: `INSERT INTO buckets (${BUCKET})
-        VALUES (:id, :number, :accountId, :name, :storageClass, :createdAt)`,
+        VALUES (:id, :number, :accountId, :name, :storageClass, :createdAt, :settingsRevision)`,
   takes: bucket,
 });
 const setStorageClass = statement({
@@ -116,7 +117,15 @@ export class Buckets {
       const { last } = (await this.#db.first(lastNumber({})))!;
       const number = last + 1;
       const createdAt = this.#now();
-      const made = { id: randomId(), number, accountId, name, storageClass, createdAt };
+      const made = {
+        id: randomId(),
+        number,
+        accountId,
+        name,
+        storageClass,
+        createdAt,
+        settingsRevision: 0,
+      };
       try {
         await this.#db.write(mustChangeOne(takeNumber({ number, last })), addBucket(made));
       } catch (error) {
@@ -144,6 +153,11 @@ export class Buckets {
     const found = await this.#db.first(bucketByName({ name }));
     if (found === null) throw noSuchBucket(name);
     return found;
+  }
+
+  /** Its row is to be read again. */
+  forget(name: string): void {
+    this.#known.delete(name);
   }
 
   /** Of these accounts, by name. */

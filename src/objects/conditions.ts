@@ -1,5 +1,5 @@
 /** Whether the conditions of a get or put hold. RFC 9110 §13, with the original's differences. */
-import type { Conditions, EtagPattern, ObjectInfo } from "./model.ts";
+import type { Conditions, DeleteConditions, EtagPattern, ObjectInfo } from "./model.ts";
 
 type Seen = Pick<ObjectInfo, "etag" | "uploadedAt">;
 
@@ -8,6 +8,16 @@ export function allowWrite(conditions: Conditions, object: Seen | null): boolean
   if (object !== null) return conditionsHold(conditions, object);
   // A date that an upload must lie behind is not met by none at all, whatever the tags say.
   return conditions.etagMatches === undefined && conditions.uploadedAfter === undefined;
+}
+
+export function allowDelete(
+  conditions: DeleteConditions,
+  object: Seen & Pick<ObjectInfo, "size">,
+): boolean {
+  const { size = object.size, uploadedAt = object.uploadedAt } = conditions;
+  const unit = conditions.secondsGranularity === true ? 1000 : 1;
+  const isThatTime = Math.floor(uploadedAt / unit) === Math.floor(object.uploadedAt / unit);
+  return size === object.size && isThatTime && conditionsHold(conditions, object);
 }
 
 /**

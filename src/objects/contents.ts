@@ -2,9 +2,17 @@
 import { type Database, isDatabaseFault } from "#db";
 import { randomId } from "#kit/random.ts";
 import type { BlobDriver } from "./driver.ts";
+import { type Cipher, newIv, type Seal } from "./encryption.ts";
 import { ObjectFault } from "./fault.ts";
 import type { HashThread } from "./hash-thread.ts";
-import { type Digests, type Hashing, hashHere, hashOnThread, hashWhole } from "./hashing.ts";
+import {
+  type Asked,
+  type Digests,
+  type Hashing,
+  hashHere,
+  hashOnThread,
+  hashWhole,
+} from "./hashing.ts";
 import type { Holds } from "./holds.ts";
 import type { ObjectLimits } from "./limits.ts";
 import type { Body, BodyOptions, Checksums } from "./model.ts";
@@ -13,11 +21,19 @@ import { namedAmong } from "./orphans.ts";
 /** Octets that were taken in: their `body`, or the blob that holds them; nothing where there are none. */
 export interface Content {
   readonly size: number;
-  readonly md5: string;
-  /** Beside MD5. */
+  /** The MD5 of the octets, unless they are encrypted: it would tell of them. */
+  readonly etag: string;
+  /** Beside such an MD5. */
   readonly checksums: Checksums | null;
   readonly body: Uint8Array | null;
   readonly blob: string | null;
+  /** Where the encryption of the octets begins. */
+  readonly iv: string | null;
+}
+
+/** What is known of a body, and how it is to be kept. */
+export interface Intake extends BodyOptions {
+  readonly seal: Seal | null;
 }
 
 type Commit<T> = (content: Content) => Promise<T>;
@@ -55,28 +71,29 @@ export class Contents {
    * Takes the body in and has it committed. When the commit gives null or cannot have happened, nothing is
    * left behind.
    */
-  store<T>(body: Body | Uint8Array, options: BodyOptions, commit: Commit<T>): Promise<T> {
+  store<T>(body: Body | Uint8Array, intake: Intake, commit: Commit<T>): Promise<T> {
     return body instanceof Uint8Array && body.length <= this.#limits.inlineOctets
-      ? commit(inline(body, options))
-      : this.#read(body, options, commit);
+      ? commit(inline(body, intake))
+      : this.#read(body, intake, commit);
   }
 
-  async #read<T>(body: Body | Uint8Array, options: BodyOptions, commit: Commit<T>): Promise<T> {
+  async #read<T>(body: Body | Uint8Array, intake: Intake, commit: Commit<T>): Promise<T> {
     const { bodyOctets, inlineOctets } = this.#limits;
-    const source = new Source(body, options.size, bodyOctets);
+    const source = new Source(body, intake.size, bodyOctets);
     const head = await source.readPast(inlineOctets);
-    if (source.isOver) return commit(inline(Buffer.concat(head), options));
+    if (source.isOver) return commit(inline(Buffer.concat(head), intake));
     const blob = randomId();
     using _ = this.#holds.writing(blob);
-    const size = body instanceof Uint8Array ? body.length : (options.size ?? Infinity);
-    const hashing =
-      size <= HASHED_HERE
-        ? hashHere(options.checksum)
-        : hashOnThread(this.#hashThread, options.checksum);
-    const digests = await this.#keep(blob, head, source, hashing);
+    const size = body instanceof Uint8Array ? body.length : (intake.size ?? Infinity);
+    const asked = askedOf(intake);
+    const hashing = size <= HASHED_HERE ? hashHere(asked) : hashOnThread(this.#hashThread, asked);
+    const iv = intake.seal && newIv();
+    const kept = intake.seal?.cipher(iv!) ?? asIs;
+    const { md5, checksums } = await this.#keep(blob, head, source, hashing, kept);
+    const etag = md5 ?? randomId();
     let result: T | null = null;
     try {
-      result = await commit({ ...digests, size: source.size, body: null, blob });
+      result = await commit({ size: source.size, etag, checksums, body: null, blob, iv });
     } catch (error) {
       if (!(await this.#mayBeNamed(blob, error))) await this.#forget(blob);
       throw error;
@@ -85,12 +102,18 @@ export class Contents {
     return result;
   }
 
-  async #keep(blob: string, head: readonly Uint8Array[], source: Source, hashing: Hashing) {
+  async #keep(
+    blob: string,
+    head: readonly Uint8Array[],
+    source: Source,
+    hashing: Hashing,
+    kept: Cipher,
+  ): Promise<Digests> {
     let digests: Digests | null = null;
     async function* passing(): Body {
-      for (const octets of head) yield* hashed(octets, hashing);
+      for (const octets of head) yield* hashed(octets, hashing, kept);
       for (let next = await source.next(); next !== null; next = await source.next()) {
-        yield* hashed(next, hashing);
+        yield* hashed(next, hashing, kept);
       }
       digests = await source.check(() => hashing.finish());
     }
@@ -103,8 +126,7 @@ export class Contents {
       if (error instanceof ObjectFault) throw error;
       throw new ObjectFault("unavailable", "The octets could not be stored", { cause: error });
     }
-    const { md5, ...others } = digests!;
-    return { md5, checksums: orNull(others) };
+    return digests!;
   }
 
   /** Whether the commit may have happened although it failed: its answer was lost, or is yet to come. */
@@ -120,21 +142,33 @@ export class Contents {
   }
 }
 
-function inline(body: Uint8Array, { checksum, size = body.length }: BodyOptions): Content {
+function inline(body: Uint8Array, intake: Intake): Content {
+  const { seal, size = body.length } = intake;
   if (size !== body.length) throw wrongSize(size, body.length);
-  const { md5, ...others } = hashWhole(body, checksum);
-  return { size, md5, checksums: orNull(others), body: size === 0 ? null : body, blob: null };
+  const { md5, checksums } = hashWhole(body, askedOf(intake));
+  const iv = seal && newIv();
+  const octets = seal?.cipher(iv!)(body) ?? body;
+  const kept = size === 0 ? null : octets;
+  return { size, etag: md5 ?? randomId(), checksums, body: kept, blob: null, iv };
 }
 
-function orNull(checksums: Checksums): Checksums | null {
-  return Object.keys(checksums).length === 0 ? null : checksums;
+function askedOf({ checksums = [], seal }: Intake): Asked {
+  return { hasMd5Etag: seal === null, checksums };
 }
 
-async function* hashed(octets: Uint8Array, hashing: Hashing): AsyncGenerator<Uint8Array> {
+function asIs(octets: Uint8Array): Uint8Array {
+  return octets;
+}
+
+async function* hashed(
+  octets: Uint8Array,
+  hashing: Hashing,
+  kept: Cipher,
+): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < octets.length; at += SLICE_OCTETS) {
     const slice = octets.subarray(at, at + SLICE_OCTETS);
     await hashing.update(slice);
-    yield slice;
+    yield kept(slice);
   }
 }
 

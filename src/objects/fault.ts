@@ -1,4 +1,5 @@
 /** What the object store will not do. */
+import type { Algorithm } from "./model.ts";
 
 export type ObjectFaultKind =
   | "no-such-bucket"
@@ -21,15 +22,35 @@ export type ObjectFaultKind =
   | "duplicate-part"
   | "part-too-small"
   | "uneven-parts"
+  | "bad-checksum-type"
+  | "key-required"
+  | "bad-key-for-object"
+  | "bad-cors"
+  | "bad-lifecycle"
+  | "bad-tags"
+  | "bad-domain"
+  | "domain-taken"
+  | "no-such-domain"
   | "unavailable";
+
+export interface ObjectFaultOptions extends ErrorOptions {
+  /** The one that was wrong. */
+  readonly checksum?: { readonly algorithm: Algorithm; readonly isKept: boolean };
+}
 
 /** Something asked of the object store that it will not do. */
 export class ObjectFault extends Error {
   override readonly name = "ObjectFault";
   readonly kind: ObjectFaultKind;
+  /** Of a "bad-digest". */
+  readonly algorithm: Algorithm | null;
+  /** False when that checksum was only to be checked: it is none of the object's own. */
+  readonly isKept: boolean;
 
-  constructor(kind: ObjectFaultKind, message: string, options?: ErrorOptions) {
+  constructor(kind: ObjectFaultKind, message: string, options: ObjectFaultOptions = {}) {
     super(message, options);
     this.kind = kind;
+    this.algorithm = options.checksum?.algorithm ?? null;
+    this.isKept = options.checksum?.isKept ?? true;
   }
 }

@@ -28,11 +28,24 @@ test("bodies that come together are each hashed whole, in their order", async ()
   );
 });
 
+test("small pieces are hashed as they came, between large ones too", async () => {
+  await using thread = new HashThread();
+  const octets = randomBytes(2 * MIB);
+  const sizes = [1, 4096, 300_000, 7, 262_144, 65_536, 100_000, 262_143, 1, 524_288];
+  const body = thread.begin(["md5"]);
+  for (let at = 0, i = 0; at < octets.length; at += sizes[i++ % sizes.length]!) {
+    const piece = Uint8Array.from(octets.subarray(at, at + sizes[i % sizes.length]!));
+    await body.update(piece);
+    piece.fill(0);
+  }
+  assert.deepEqual(await body.finish(), [hash("md5", octets)]);
+});
+
 test("a body that is left holds up nobody", async () => {
   await using thread = new HashThread();
   for (let i = 0; i < 20; i++) {
     const left = thread.begin(["md5"]);
-    await left.update(randomBytes(MIB));
+    await left.update(randomBytes(MIB + i));
     left.leave();
   }
   const body = thread.begin(["md5"]);

@@ -3,6 +3,7 @@
  * written. The thread is started for the first large body, and lets a program end when it has nothing to do.
  */
 import { Worker } from "node:worker_threads";
+import { BufferPool } from "#kit/buffer-pool.ts";
 import type { HashReply, HashRequest } from "./hashing-thread.ts";
 import type { Algorithm } from "./model.ts";
 
@@ -29,6 +30,9 @@ export class ThreadHashing {
   readonly #thread: Running;
   readonly #algorithms: readonly Algorithm[];
   readonly #body: number;
+  /** Pieces that are too small for a message each; in slabs they would keep others waiting as long as they do. */
+  #room: Buffer | null = null;
+  #filled = 0;
 
   constructor(thread: Running, algorithms: readonly Algorithm[]) {
     this.#thread = thread;
@@ -38,23 +42,51 @@ export class ThreadHashing {
 
   /** Resolves when the octets may be changed. */
   async update(octets: Uint8Array): Promise<void> {
-    for (let at = 0; at < octets.length; at += SLAB_OCTETS) {
-      const some = octets.subarray(at, at + SLAB_OCTETS);
-      const slab = await this.#thread.slab();
-      this.#thread.slabs[slab]!.set(some);
-      this.#post({ slab, length: some.length });
+    for (let rest = octets; rest.length > 0;) {
+      const some = rest.subarray(0, SLAB_OCTETS - this.#filled);
+      rest = rest.subarray(some.length);
+      if (some.length === SLAB_OCTETS) await this.#hand(some);
+      else await this.#gather(some);
     }
   }
 
   /** In the order of the algorithms, as lower-case hex. */
-  finish(): Promise<readonly string[]> {
+  async finish(): Promise<readonly string[]> {
+    await this.#flush();
     this.#post("end");
     return this.#thread.digests(this.#body);
   }
 
   leave(): void {
+    this.#filled = 0;
+    this.#freeRoom();
     this.#post("never mind");
     this.#thread.exit(this.#body);
+  }
+
+  async #gather(octets: Uint8Array): Promise<void> {
+    this.#thread.mustRun();
+    this.#room ??= this.#thread.rooms.take();
+    this.#room.set(octets, this.#filled);
+    this.#filled += octets.length;
+    if (this.#filled === SLAB_OCTETS) await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#filled > 0) await this.#hand(this.#room!.subarray(0, this.#filled));
+    this.#filled = 0;
+    this.#freeRoom();
+  }
+
+  async #hand(octets: Uint8Array): Promise<void> {
+    const slab = await this.#thread.slab();
+    this.#thread.slabs[slab]!.set(octets);
+    this.#post({ slab, length: octets.length });
+  }
+
+  #freeRoom(): void {
+    if (this.#room !== null) this.#thread.rooms.give(this.#room);
+    this.#room = null;
   }
 
   #post(next: HashRequest["next"]): void {
@@ -72,6 +104,7 @@ class Running {
     { length: SLABS },
     () => new Uint8Array(new SharedArrayBuffer(SLAB_OCTETS)),
   );
+  readonly rooms = new BufferPool(SLAB_OCTETS, SLABS);
   readonly #free = this.slabs.map((_, i) => i);
   readonly #inLine: Deferred<number>[] = [];
   /** Those begun, by their number; with who waits for its digests. */
@@ -102,8 +135,12 @@ class Running {
     if (this.#bodies.delete(body) && this.#bodies.size === 0) this.worker.unref();
   }
 
-  async slab(): Promise<number> {
+  mustRun(): void {
     if (this.#failure !== null) throw this.#failure;
+  }
+
+  async slab(): Promise<number> {
+    this.mustRun();
     const free = this.#free.pop();
     if (free !== undefined) return free;
     const next = Promise.withResolvers<number>();
@@ -112,7 +149,7 @@ class Running {
   }
 
   async digests(body: number): Promise<readonly string[]> {
-    if (this.#failure !== null) throw this.#failure;
+    this.mustRun();
     const digests = Promise.withResolvers<readonly string[]>();
     this.#bodies.set(body, digests);
     return digests.promise;

@@ -1,6 +1,6 @@
 /** The thread that hashes large bodies. Octets come in memory that both threads see, and are never copied here. */
-import { createHash, type Hash } from "node:crypto";
 import { parentPort, workerData } from "node:worker_threads";
+import { beginDigest, type Digest } from "./digest.ts";
 import type { Algorithm } from "./model.ts";
 
 /** A stretch of a body, in the slab of that number; or its end, or that no more of it comes. */
@@ -17,11 +17,11 @@ export type HashReply =
 
 const port = parentPort!;
 const { slabs } = workerData as { slabs: readonly Uint8Array[] };
-const bodies = new Map<number, readonly Hash[]>();
+const bodies = new Map<number, readonly Digest[]>();
 
 port.on("message", ({ body, algorithms, next }: HashRequest) => {
   let hashes = bodies.get(body);
-  if (hashes === undefined) bodies.set(body, (hashes = algorithms.map((name) => createHash(name))));
+  if (hashes === undefined) bodies.set(body, (hashes = algorithms.map(beginDigest)));
   if (typeof next === "object") {
     const octets = slabs[next.slab]!.subarray(0, next.length);
     for (const hash of hashes) hash.update(octets);
@@ -30,6 +30,6 @@ port.on("message", ({ body, algorithms, next }: HashRequest) => {
   }
   bodies.delete(body);
   if (next === "never mind") return;
-  const digests = hashes.map((hash) => hash.digest("hex"));
+  const digests = hashes.map((hash) => hash.digest());
   port.postMessage({ body, digests } satisfies HashReply);
 });

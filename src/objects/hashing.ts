@@ -1,10 +1,9 @@
-/** The hashes of a body, computed as it passes: MD5, which is the etag, and another one when asked. */
-import { createHash, hash } from "node:crypto";
+/** The checksums of a body, computed as it passes: MD5, which is the etag, and others that are asked for. */
+import { hash } from "node:crypto";
+import { beginDigest, digestOf } from "./digest.ts";
 import { ObjectFault } from "./fault.ts";
 import type { HashThread } from "./hash-thread.ts";
-import type { Algorithm, BodyOptions, Checksums } from "./model.ts";
-
-export type ExpectedChecksum = NonNullable<BodyOptions["checksum"]>;
+import type { Algorithm, Checksums, ExpectedChecksum } from "./model.ts";
 
 const NAMES = {
   md5: "MD5",
@@ -12,10 +11,24 @@ const NAMES = {
   sha256: "SHA-256",
   sha384: "SHA-384",
   sha512: "SHA-512",
+  crc32: "CRC-32",
+  crc32c: "CRC-32C",
+  crc64nvme: "CRC-64/NVME",
 } as const satisfies Record<Algorithm, string>;
 
-/** Each as lower-case hex; MD5 always. */
-export type Digests = Checksums & { readonly md5: string };
+/** What is asked of a body. */
+export interface Asked {
+  /** Whether its etag is its MD5. */
+  readonly hasMd5Etag: boolean;
+  readonly checksums: readonly ExpectedChecksum[];
+}
+
+export interface Digests {
+  /** The etag, if it is that. */
+  readonly md5: string | null;
+  /** Those to be kept beside it. */
+  readonly checksums: Checksums | null;
+}
 
 /** The digests of a body that is not all there yet. */
 export interface Hashing {
@@ -28,62 +41,70 @@ export interface Hashing {
 }
 
 /** On this thread: for so few octets that telling another would take as long. */
-export function hashHere(expected: ExpectedChecksum | undefined): Hashing {
-  const hashes = algorithmsOf(expected).map((algorithm) => createHash(algorithm));
+export function hashHere(asked: Asked): Hashing {
+  const algorithms = algorithmsOf(asked);
+  const digests = algorithms.map(beginDigest);
   return {
-    update: (octets) => hashes.forEach((one) => one.update(octets)),
-    finish: async () =>
-      comparedAll(
-        expected,
-        hashes.map((one) => one.digest("hex")),
-      ),
+    update: (octets) => digests.forEach((one) => one.update(octets)),
+    finish: async () => compared(asked, (name) => digests[algorithms.indexOf(name)]!.digest()),
     leave: () => {},
   };
 }
 
-export function hashOnThread(thread: HashThread, expected: ExpectedChecksum | undefined): Hashing {
-  const body = thread.begin(algorithmsOf(expected));
+export function hashOnThread(thread: HashThread, asked: Asked): Hashing {
+  const algorithms = algorithmsOf(asked);
+  const body = thread.begin(algorithms);
   return {
     update: (octets) => body.update(octets),
-    finish: async () => comparedAll(expected, await body.finish()),
+    finish: async () => {
+      const digests = await body.finish();
+      return compared(asked, (name) => digests[algorithms.indexOf(name)]!);
+    },
     leave: () => body.leave(),
   };
 }
 
-/** MD5 first. */
-function algorithmsOf(expected: ExpectedChecksum | undefined): readonly Algorithm[] {
-  return [...new Set<Algorithm>(["md5", expected?.algorithm ?? "md5"])];
+/** The same for octets that are all there. */
+export function hashWhole(octets: Uint8Array, asked: Asked): Digests {
+  return compared(asked, (algorithm) => digestOf(algorithm, octets));
 }
 
-function comparedAll(expected: ExpectedChecksum | undefined, digests: readonly string[]): Digests {
-  return compared(expected, (algorithm) => digests[algorithm === "md5" ? 0 : 1]!);
+function algorithmsOf({ hasMd5Etag, checksums }: Asked): readonly Algorithm[] {
+  const others = checksums.map(({ algorithm }) => algorithm);
+  return [...new Set(hasMd5Etag ? (["md5", ...others] as const) : others)];
 }
 
-/** The same for octets that are all there: half the cost where they are few. */
-export function hashWhole(octets: Uint8Array, expected: ExpectedChecksum | undefined): Digests {
-  return compared(expected, (algorithm) => hash(algorithm, octets, "hex"));
-}
-
+/** Asks for each digest once. */
 function compared(
-  expected: ExpectedChecksum | undefined,
+  { hasMd5Etag, checksums }: Asked,
   digestOf: (algorithm: Algorithm) => string,
 ): Digests {
-  const md5 = digestOf("md5");
-  if (expected === undefined) return { md5 };
-  const { algorithm } = expected;
-  const actual = algorithm === "md5" ? md5 : digestOf(algorithm);
-  const given = expected.value.toLowerCase();
-  if (actual !== given) {
-    const name = NAMES[algorithm];
-    throw new ObjectFault(
-      "bad-digest",
-      `The ${name} checksum you specified did not match what we received.\nYou provided a ${name} checksum with value: ${given}\nActual ${name} was: ${actual}`,
-    );
+  const md5 = hasMd5Etag ? digestOf("md5") : null;
+  if (checksums.length === 0) return { md5, checksums: null };
+  const all: Partial<Record<Algorithm, string>> = md5 === null ? {} : { md5 };
+  const kept: Partial<Record<Algorithm, string>> = {};
+  for (const expected of checksums) {
+    const { algorithm, isKept = true } = expected;
+    const actual = (all[algorithm] ??= digestOf(algorithm));
+    compare(expected, actual);
+    if (isKept && !(algorithm === "md5" && hasMd5Etag)) kept[algorithm] = actual;
   }
-  return { md5, [algorithm]: actual };
+  return { md5, checksums: Object.keys(kept).length === 0 ? null : kept };
 }
 
-/** The etag of an object made of parts: the MD5 of their MD5s, and how many there are. */
-export function etagOfParts(md5s: readonly string[]): string {
-  return `${hash("md5", Buffer.from(md5s.join(""), "hex"), "hex")}-${md5s.length}`;
+/** Throws unless a checksum is as it was announced, if it was. */
+function compare({ algorithm, value, isKept = true }: ExpectedChecksum, actual: string): void {
+  const given = (typeof value === "function" ? value() : value)?.toLowerCase();
+  if (given === undefined || given === actual) return;
+  const name = NAMES[algorithm];
+  throw new ObjectFault(
+    "bad-digest",
+    `The ${name} checksum you specified did not match what we received.\nYou provided a ${name} checksum with value: ${given}\nActual ${name} was: ${actual}`,
+    { checksum: { algorithm, isKept } },
+  );
+}
+
+/** The etag of an object made of parts: the MD5 of their etags, and how many there are. */
+export function etagOfParts(etags: readonly string[]): string {
+  return `${hash("md5", Buffer.from(etags.join(""), "hex"), "hex")}-${etags.length}`;
 }

@@ -4,8 +4,14 @@
  * blob on disk first and then commits the row, and the same commit hands what it replaced to the garbage
  * (`garbage.ts`); a blob without a row is an orphan, and swept (`orphans.ts`).
  */
+export { conditionsHold } from "./conditions.ts";
+export { BucketDomains, type BucketDomain } from "./domains/bucket-domains.ts";
+export { bucketDomainMigrations } from "./domains/schema.ts";
+export { digestOf } from "./digest.ts";
 export { openBlobs } from "./drivers/index.ts";
 export { ObjectFault, type ObjectFaultKind } from "./fault.ts";
+export { abortionOf, type Due, expirationOf } from "./lifecycle/due.ts";
+export type { CarriedOut } from "./lifecycle/lifecycle.ts";
 export type { ObjectLimits } from "./limits.ts";
 export type {
   Algorithm,
@@ -13,11 +19,17 @@ export type {
   BodyOptions,
   Bucket,
   ByteRange,
+  ChecksumType,
   Checksums,
-  CompleteOptions,
   Conditions,
+  CustomerKey,
+  DeleteConditions,
+  DeleteOutcome,
   EtagPattern,
+  ExpectedChecksum,
+  GetOptions,
   GetResult,
+  HeadOptions,
   HttpMetadata,
   ListOptions,
   ListPage,
@@ -25,10 +37,35 @@ export type {
   PutOptions,
   RangeRequest,
   StorageClass,
-  Upload,
-  UploadedPart,
   WriteOptions,
 } from "./model.ts";
+export type {
+  ChecksumChoice,
+  CompleteOptions,
+  NamedChecksum,
+  ObjectPartPage,
+  PartInfo,
+  PartListOptions,
+  PartOptions,
+  PartPage,
+  StoredPart,
+  Upload,
+  UploadListOptions,
+  UploadOptions,
+  UploadPage,
+  UploadedPart,
+} from "./upload-model.ts";
 export { ObjectStore, type ObjectStoreOptions } from "./object-store.ts";
+export { resolveRange } from "./ranges.ts";
 export { objectMigrations } from "./schema.ts";
+export type { CorsRule } from "./settings/cors.ts";
+export type {
+  LifecycleFilter,
+  LifecycleForVersions,
+  LifecycleRule,
+  LifecycleTime,
+  LifecycleTransition,
+} from "./settings/lifecycle.ts";
+export type { SettingName, SettingValue } from "./settings/names.ts";
+export type { PublicAccess } from "./settings/public-access.ts";
 export type { Swept } from "./sweep.ts";

@@ -10,6 +10,8 @@ export const MAX_KEY_OCTETS = 1_024;
 export const MAX_DELETED_KEYS = 1_000;
 export const MAX_PAGE = 1_000;
 export const MAX_PARTS = 10_000;
+/** Of S3, as is what a tag may hold. */
+export const MAX_OBJECT_TAGS = 10;
 
 /** Uploads are aborted so long after they were begun. */
 export const UPLOAD_LIFETIME_MS = 7 * 86_400_000;

@@ -51,7 +51,7 @@ onBothEngines("lists", (db) => {
     const options = { http: { contentType: "a/b" }, custom: { c: "d" } };
     await store.put(bucket, "with", octets("1"), options);
     await store.put(bucket, "without", octets("2"), {
-      checksum: { algorithm: "sha1", value: "da4b9237bacccdf19c0760cab7aec4a8359010b0" },
+      checksums: [{ algorithm: "sha1", value: "da4b9237bacccdf19c0760cab7aec4a8359010b0" }],
     });
     const heads = await Promise.all(["with", "without"].map((key) => store.head(bucket, key)));
     assert.deepEqual((await store.list(bucket)).objects, heads);

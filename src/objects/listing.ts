@@ -7,7 +7,6 @@ import {
   type Column,
   type Database,
   integer,
-  json,
   maybe,
   type RowOf,
   statement,
@@ -19,8 +18,8 @@ import { ObjectFault } from "./fault.ts";
 import { behind, behindPrefix, checkText, later } from "./keys.ts";
 import { MAX_PAGE, MAX_PAGE_METADATA } from "./limits.ts";
 import type { Metadata } from "./metadata.ts";
-import type { Bucket, Checksums, ListOptions, ListPage, ObjectInfo } from "./model.ts";
-import { infoOf } from "./object-rows.ts";
+import type { Bucket, ListOptions, ListPage, ObjectInfo } from "./model.ts";
+import { info, infoOf } from "./object-rows.ts";
 import { key, storageClass } from "./schema.ts";
 
 export async function list(db: Database, bucket: Bucket, options: ListOptions): Promise<ListPage> {
@@ -105,17 +104,12 @@ const shownKey: Column<string> = {
   ...key,
   decode: (value) => (typeof value === "string" ? value : key.decode(value)),
 };
-const INFO = `version, size, etag, uploaded_at, storage_class, checksums,
+const INFO = `version, size, etag, uploaded_at, storage_class, part_count, checksums, encryption,
   CASE WHEN :metadata = 1 THEN metadata END`;
 const takes = { bucket: integer, start: bytes, end: bytes, entries: integer, metadata: integer };
 const gives = {
+  ...info,
   key: shownKey,
-  version: text,
-  size: integer,
-  etag: text,
-  uploadedAt: time,
-  storageClass,
-  checksums: maybe(json<Checksums>()),
   /** Still packed: its length counts. */
   metadata: maybe(text),
 };

@@ -1,17 +1,19 @@
 /** What an object carries beside its octets: checked, counted, and packed for its row. */
 import { ObjectFault } from "./fault.ts";
-import { MAX_HTTP_METADATA } from "./limits.ts";
+import { MAX_HTTP_METADATA, MAX_OBJECT_TAGS } from "./limits.ts";
 import type { Bucket, HttpMetadata, StorageClass, WriteOptions } from "./model.ts";
+import { checkTags } from "./tags.ts";
 
 export interface Metadata {
   readonly http?: HttpMetadata;
   readonly custom?: Readonly<Record<string, string>>;
+  readonly tags?: Readonly<Record<string, string>>;
 }
 
 export const STORAGE_CLASSES: readonly StorageClass[] = ["Standard", "InfrequentAccess"];
 
 /** What of the options goes into the row: null when there is nothing. Throws for more than may be. */
-export function metadataOf({ http, custom }: WriteOptions, limit: number): Metadata | null {
+export function metadataOf({ http, custom, tags }: WriteOptions, limit: number): Metadata | null {
   const size = Object.entries(custom ?? {}).reduce((sum, [k, v]) => sum + count(k) + count(v), 0);
   if (size > limit) {
     throw new ObjectFault("metadata-too-large", `Custom metadata of ${size} exceeds ${limit}`);
@@ -21,9 +23,25 @@ export function metadataOf({ http, custom }: WriteOptions, limit: number): Metad
     const message = `HTTP metadata of ${head} exceeds ${MAX_HTTP_METADATA}`;
     throw new ObjectFault("metadata-too-large", message);
   }
+  if (tags !== undefined) checkTags(tags, MAX_OBJECT_TAGS);
+  return packed({ http, custom, tags });
+}
+
+/** The same with other tags. */
+export function retagged(metadata: Metadata | null, tags: Metadata["tags"]): Metadata | null {
+  checkTags(tags ?? {}, MAX_OBJECT_TAGS);
+  return packed({ ...metadata, tags });
+}
+
+function packed({
+  http,
+  custom,
+  tags,
+}: { [K in keyof Metadata]: Metadata[K] | undefined }): Metadata | null {
   const packed: Metadata = {
     ...(http && hasAny(http) && { http }),
     ...(custom && hasAny(custom) && { custom }),
+    ...(tags && hasAny(tags) && { tags }),
   };
   return hasAny(packed) ? packed : null;
 }

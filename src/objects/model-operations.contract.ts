@@ -16,8 +16,17 @@ const write = fc.record(
     http: fc.record({ contentType: fc.string() }, { requiredKeys: [] }),
     custom: fc.dictionary(fc.string({ maxLength: 3 }), fc.string(), { maxKeys: 2 }),
     storageClass: fc.constantFrom("Standard" as const, "InfrequentAccess" as const),
+    tags: fc.constantFrom({}, { a: "1" }, { a: "2", "": "3" }, manyTags(10), manyTags(11)),
   },
   { requiredKeys: [] },
+);
+const choice = fc.constantFrom(
+  null,
+  null,
+  { algorithm: "crc32", type: "full" } as const,
+  { algorithm: "crc32", type: "composite" } as const,
+  { algorithm: "sha256", type: "composite" } as const,
+  { algorithm: "sha256", type: "full" } as const,
 );
 /** Tags are those of values that may be there. */
 const pattern = fc.oneof(
@@ -52,6 +61,10 @@ const listed = fc.record(
   },
   { requiredKeys: ["limit"] },
 );
+const marker = fc.record({
+  keyMarker: fc.constantFrom("", "", "a", "a/", "a/b", "b"),
+  upload: fc.option(fc.nat(3), { nil: null }),
+});
 const upload = fc.nat(3);
 const number: fc.Arbitrary<number> = fc.constantFrom(1, 1, 2, 2, 3, 10_000, 0, 10_001);
 
@@ -77,8 +90,22 @@ export const operation = fc.oneof(
     }),
   },
   fc.record({ op: fc.constant("delete" as const), keys: fc.array(key, { maxLength: 3 }) }),
+  fc.record({
+    op: fc.constant("deleteIf" as const),
+    key,
+    conditions,
+    size: fc.constantFrom(null, null, null, 0, 10),
+    /** From the clock, too. */
+    uploadedAt: fc.constantFrom(null, null, null, 0, 999, 1000),
+  }),
+  fc.record({ op: fc.constant("setTags" as const), key, tags: fc.constantFrom({}, { b: "" }) }),
+  fc.record({ op: fc.constant("transition" as const), key }),
   fc.record({ op: fc.constant("list" as const), options: listed }),
-  fc.record({ op: fc.constant("createUpload" as const), key, write }),
+  fc.record({ op: fc.constant("listUploads" as const), options: listed, from: marker }),
+  fc.record({ op: fc.constant("createUpload" as const), key, write, choice }),
+  fc.record({ op: fc.constant("listParts" as const), upload, after: fc.nat(3) }),
+  fc.record({ op: fc.constant("partsOf" as const), key, limit: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({ op: fc.constant("getPart" as const), key, number: fc.constantFrom(0, 1, 2, 3) }),
   {
     weight: 4,
     arbitrary: fc.record({ op: fc.constant("uploadPart" as const), upload, number, octets }),
@@ -91,6 +118,9 @@ export const operation = fc.oneof(
       numbers: fc.array(number, { maxLength: 3 }),
       isWrong: fc.constantFrom(false, false, false, true),
       evenParts: fc.boolean(),
+      isRepeatable: fc.boolean(),
+      conditions: fc.option(conditions, { nil: undefined }),
+      size: fc.constantFrom(null, null, null, 10, 20),
     }),
   },
   {
@@ -99,6 +129,7 @@ export const operation = fc.oneof(
       op: fc.constant("assemble" as const),
       key,
       parts: fc.array(fc.nat(3), { minLength: 1, maxLength: 4 }),
+      choice,
     }),
   },
   fc.record({ op: fc.constant("abort" as const), upload, key: fc.option(key, { nil: null }) }),
@@ -110,6 +141,10 @@ export const operation = fc.oneof(
   }),
 );
 export type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
+
+function manyTags(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`tag ${i}`, ""]));
+}
 
 function md5(octets: Buffer): string {
   return createHash("md5").update(octets).digest("hex");

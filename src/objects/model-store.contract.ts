@@ -1,16 +1,18 @@
 /** A store as simple as can be: what the real one is compared with. Nothing of its code is used here. */
 import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
 import type {
   Algorithm,
   Conditions,
+  DeleteConditions,
   EtagPattern,
   ListOptions,
   ObjectInfo,
   PutOptions,
   RangeRequest,
-  UploadedPart,
   WriteOptions,
 } from "./model.ts";
+import type { ChecksumChoice, CompleteOptions, UploadedPart } from "./upload-model.ts";
 
 /** An object without its version, which only the real store makes. */
 export type Told = Omit<ObjectInfo, "version">;
@@ -18,14 +20,23 @@ export type Told = Omit<ObjectInfo, "version">;
 interface Stored {
   readonly told: Told;
   readonly octets: Buffer;
+  readonly parts?: readonly ModelPart[];
+}
+
+interface ModelPart {
+  readonly octets: Buffer;
+  readonly at: number;
+  readonly checksums: Told["checksums"];
 }
 
 interface ModelUpload {
   readonly key: string;
   readonly options: WriteOptions;
+  readonly choice: ChecksumChoice | null;
   readonly begunAt: number;
-  readonly parts: Map<number, Buffer>;
+  readonly parts: Map<number, ModelPart>;
   isOpen: boolean;
+  result?: Told;
 }
 
 /** What is thrown for a fault of this kind. */
@@ -66,12 +77,12 @@ export class ModelStore {
   put(key: string, octets: Buffer, options: PutOptions): Told | null {
     checkKey(key);
     checkMetadata(options);
-    const { checksum, conditions, size = octets.length } = options;
+    const { checksums: expected = [], conditions, size = octets.length } = options;
     if (size !== octets.length) throw new ModelFault("incomplete-body");
     const checksums: Partial<Record<Algorithm, string>> = { md5: digest("md5", octets) };
-    if (checksum !== undefined) {
-      checksums[checksum.algorithm] = digest(checksum.algorithm, octets);
-      if (checksums[checksum.algorithm] !== checksum.value) throw new ModelFault("bad-digest");
+    for (const { algorithm, value } of expected) {
+      checksums[algorithm] = digest(algorithm, octets);
+      if (checksums[algorithm] !== value) throw new ModelFault("bad-digest");
     }
     const old = this.objects.get(key)?.told;
     if (conditions !== undefined && !mayPut(conditions, old)) return null;
@@ -82,6 +93,95 @@ export class ModelStore {
     if (keys.length < 1 || keys.length > 1000) throw new ModelFault("bad-key-count");
     for (const key of keys) checkKey(key);
     for (const key of keys) this.objects.delete(key);
+  }
+
+  deleteIf(key: string, { size, uploadedAt, ...conditions }: DeleteConditions): string {
+    checkKey(key);
+    const told = this.objects.get(key)?.told;
+    if (told === undefined) return "missing";
+    const unit = conditions.secondsGranularity ? 1000 : 1;
+    const at = (ms: number) => Math.floor(ms / unit);
+    const isSo =
+      (size ?? told.size) === told.size &&
+      at(uploadedAt ?? told.uploadedAt) === at(told.uploadedAt) &&
+      holds(conditions, told);
+    if (isSo) this.objects.delete(key);
+    return isSo ? "deleted" : "condition-failed";
+  }
+
+  setTags(key: string, tags: Told["tags"]): boolean {
+    return this.#change(key, (told) => ({ ...told, tags }));
+  }
+
+  transition(key: string): boolean {
+    return this.#change(key, (told) => ({ ...told, storageClass: "InfrequentAccess" }));
+  }
+
+  #change(key: string, change: (told: Told) => Told): boolean {
+    checkKey(key);
+    const found = this.objects.get(key);
+    if (found !== undefined) this.objects.set(key, { ...found, told: change(found.told) });
+    return found !== undefined;
+  }
+
+  getPart(key: string, number: number) {
+    checkKey(key);
+    const found = this.objects.get(key);
+    if (found === undefined) return { kind: "missing" };
+    const parts = found.parts ?? [found];
+    if (number < 1 || number > parts.length) throw new ModelFault("no-such-part");
+    const before = parts.slice(0, number - 1).map(({ octets }) => octets);
+    const { octets } = parts[number - 1]!;
+    const range = { offset: Buffer.concat(before).length, length: octets.length };
+    return { kind: "found", object: found.told, range, octets: octets.toString("hex") };
+  }
+
+  /** All of them: what the pages show together. */
+  partsOf(key: string) {
+    checkKey(key);
+    let start = 0;
+    return (
+      this.objects.get(key)?.parts?.map((part, i) => {
+        start += part.octets.length;
+        return { ...partOf(part, i + 1), start: start - part.octets.length };
+      }) ?? null
+    );
+  }
+
+  listParts(upload: number, key: string, after: number) {
+    const numbers = [...this.#open(upload, key).parts.keys()].toSorted((a, b) => a - b);
+    return numbers
+      .filter((number) => number > after)
+      .map((number) => partOf(this.uploads[upload]!.parts.get(number)!, number));
+  }
+
+  /** The numbers of uploads, and groups, in their order. */
+  listUploads(
+    { prefix = "", delimiter = "" }: ListOptions,
+    keyMarker: string,
+    upload: number | null,
+  ): (number | string)[] {
+    const groupOf = (key: string) => {
+      const at = delimiter === "" ? -1 : key.indexOf(delimiter, prefix.length);
+      return at === -1 || !key.startsWith(prefix) ? null : key.slice(0, at + delimiter.length);
+    };
+    const isBehind = (key: string, number: number) => {
+      if (keyMarker === "") return true;
+      if (groupOf(keyMarker) !== null && groupOf(key) === groupOf(keyMarker)) return false;
+      if (key === keyMarker) return groupOf(key) === null && upload !== null && number > upload;
+      return byOctets(key, keyMarker) > 0;
+    };
+    const entries: (number | string)[] = [];
+    const shown = [...this.uploads.entries()]
+      .filter(([, one]) => one.isOpen && one.begunAt + 7 * DAY_MS > this.clock)
+      .filter(([number, { key }]) => key.startsWith(prefix) && isBehind(key, number))
+      .sort(([a, one], [b, other]) => byOctets(one.key, other.key) || a - b);
+    for (const [number, { key }] of shown) {
+      const group = groupOf(key);
+      if (group === null) entries.push(number);
+      else if (entries.at(-1) !== group) entries.push(group);
+    }
+    return entries;
   }
 
   /** All entries, in order: what the pages show together. */
@@ -100,27 +200,43 @@ export class ModelStore {
     return entries;
   }
 
-  createUpload(key: string, options: WriteOptions): void {
+  createUpload(key: string, options: WriteOptions, choice: ChecksumChoice | null): void {
     checkKey(key);
+    if (choice?.algorithm === "sha256" && choice.type === "full") {
+      throw new ModelFault("bad-checksum-type");
+    }
     checkMetadata(options);
-    this.uploads.push({ key, options, begunAt: this.clock, parts: new Map(), isOpen: true });
+    const begunAt = this.clock++; // No two at the same time: their order would be by chance.
+    this.uploads.push({ key, options, choice, begunAt, parts: new Map(), isOpen: true });
   }
 
-  uploadPart(upload: number, key: string, number: number, octets: Buffer): UploadedPart {
+  uploadPart(upload: number, key: string, number: number, octets: Buffer) {
     if (number < 1 || number > 10_000) throw new ModelFault("no-such-part");
-    this.#open(upload, key).parts.set(number, octets);
-    return { partNumber: number, etag: digest("md5", octets) };
+    const { parts, choice } = this.#open(upload, key);
+    const checksums = choice ? { [choice.algorithm]: digest(choice.algorithm, octets) } : {};
+    parts.set(number, { octets, at: this.clock, checksums });
+    return { partNumber: number, etag: digest("md5", octets), checksums };
   }
 
-  complete(upload: number, key: string, named: readonly UploadedPart[], evenParts: boolean): Told {
+  complete(
+    upload: number,
+    key: string,
+    named: readonly UploadedPart[],
+    { evenParts, isRepeatable, conditions, size }: CompleteOptions,
+  ): Told | null {
+    const { result } = this.#find(upload, key);
+    if (isRepeatable && result !== undefined) return result;
     const open = this.#open(upload, key);
+    const { choice } = open;
     const numbers = named.map(({ partNumber }) => partNumber);
     if (new Set(numbers).size < numbers.length) throw new ModelFault("duplicate-part");
     for (const { partNumber, etag } of named) {
       const part = open.parts.get(partNumber);
-      if (part === undefined || digest("md5", part) !== etag) throw new ModelFault("no-such-part");
+      const isThat = part !== undefined && digest("md5", part.octets) === etag;
+      if (!isThat) throw new ModelFault("no-such-part");
     }
-    const sizesOf = (numbers: readonly number[]) => numbers.map((n) => open.parts.get(n)!.length);
+    const sizesOf = (numbers: readonly number[]) =>
+      numbers.map((n) => open.parts.get(n)!.octets.length);
     const tooSmall = (sizes: readonly number[]) => sizes.slice(0, -1).some((s) => s < LEAST_PART);
     const sorted = numbers.toSorted((a, b) => a - b);
     const sizes = sizesOf(sorted);
@@ -128,11 +244,22 @@ export class ModelStore {
     if (tooSmall(sizesOf(numbers))) throw new ModelFault("part-too-small");
     if (evenParts && (tooSmall(sizes) || isUneven)) throw new ModelFault("uneven-parts");
     if (tooSmall(sizes)) throw new ModelFault("part-too-small");
-    open.isOpen = false;
     const parts = sorted.map((number) => open.parts.get(number)!);
-    const md5s = parts.map((part) => createHash("md5").update(part).digest());
-    const etag = `${digest("md5", Buffer.concat(md5s))}-${parts.length}`;
-    return this.#store(key, Buffer.concat(parts), etag, {}, open.options);
+    const whole = Buffer.concat(parts.map(({ octets }) => octets));
+    if ((size ?? whole.length) !== whole.length) throw new ModelFault("incomplete-body");
+    const old = this.objects.get(key)?.told;
+    if (conditions !== undefined && !mayPut(conditions, old)) return null;
+    open.isOpen = false;
+    const together = (algorithm: string) =>
+      digest(algorithm, Buffer.from(parts.map((p) => digest(algorithm, p.octets)).join(""), "hex"));
+    const etag = `${together("md5")}-${parts.length}`;
+    const sum = choice?.type === "full" ? digest : together;
+    const checksums = choice ? { [choice.algorithm]: sum(choice.algorithm, whole) } : {};
+    const told = this.#store(key, whole, etag, checksums, open.options, parts);
+    const shown = { ...told, checksumType: choice?.type ?? null };
+    this.objects.set(key, { told: shown, octets: whole, parts });
+    open.result = shown;
+    return shown;
   }
 
   abort(upload: number, key: string): void {
@@ -144,11 +271,25 @@ export class ModelStore {
     octets: Buffer,
     etag: string,
     checksums: Told["checksums"],
-    { http = {}, custom = {}, storageClass = "Standard" }: WriteOptions,
+    { http = {}, custom = {}, tags = {}, storageClass = "Standard" }: WriteOptions,
+    parts?: readonly ModelPart[],
   ): Told {
     const uploadedAt = this.clock;
     const size = octets.length;
-    const told = { key, size, etag, uploadedAt, http, custom, checksums, storageClass };
+    const told: Told = {
+      key,
+      size,
+      etag,
+      uploadedAt,
+      http,
+      custom,
+      checksums,
+      checksumType: Object.keys(checksums).some((name) => name !== "md5") ? "full" : null,
+      storageClass,
+      tags,
+      partCount: parts?.length ?? null,
+      encryption: null,
+    };
     this.objects.set(key, { told, octets });
     return told;
   }
@@ -168,7 +309,13 @@ export class ModelStore {
   }
 }
 
+function partOf({ octets, at, checksums }: ModelPart, partNumber: number) {
+  const etag = digest("md5", octets);
+  return { partNumber, size: octets.length, etag, uploadedAt: at, checksums };
+}
+
 function digest(algorithm: string, octets: Buffer): string {
+  if (algorithm === "crc32") return crc32(octets).toString(16).padStart(8, "0");
   return createHash(algorithm).update(octets).digest("hex");
 }
 
@@ -180,9 +327,11 @@ function checkKey(key: string): void {
   if (Buffer.byteLength(key) > 1024 || !key.isWellFormed()) throw new ModelFault("bad-key");
 }
 
-function checkMetadata({ custom = {} }: WriteOptions): void {
+function checkMetadata({ custom = {}, tags = {} }: WriteOptions): void {
   const all = Object.entries(custom).flat().join("");
   if (all.length > 8192) throw new ModelFault("metadata-too-large");
+  const names = Object.keys(tags);
+  if (names.length > 10 || names.includes("")) throw new ModelFault("bad-tags");
 }
 
 function within(range: RangeRequest | undefined, size: number) {

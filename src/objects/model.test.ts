@@ -9,7 +9,8 @@ import fc from "fast-check";
 import { ObjectFault } from "./fault.ts";
 import { keys, type Operation, operation } from "./model-operations.contract.ts";
 import { ModelFault, ModelStore, type Told } from "./model-store.contract.ts";
-import type { Body, Bucket, Conditions, ObjectInfo, PutOptions, UploadedPart } from "./model.ts";
+import type { Body, Bucket, Conditions, ObjectInfo, PutOptions } from "./model.ts";
+import type { CompleteOptions, UploadedPart } from "./upload-model.ts";
 import { ObjectStore } from "./object-store.ts";
 import {
   ACCOUNT,
@@ -78,15 +79,16 @@ class Pair {
   }
 
   /** An upload from its beginning to its end: by chance alone they are rare. */
-  async #assemble({ key, parts }: Extract<Operation, { op: "assemble" }>): Promise<void> {
+  async #assemble({ key, parts, choice }: Extract<Operation, { op: "assemble" }>): Promise<void> {
     const upload = this.#model.uploads.length;
-    await this.compare({ op: "createUpload", key, write: {} });
+    await this.compare({ op: "createUpload", key, write: {}, choice });
     for (const [i, fill] of parts.entries()) {
       const octets = Buffer.from(`part ${fill} of ${i}`);
       await this.compare({ op: "uploadPart", upload, number: i + 1, octets });
     }
     const numbers = parts.map((_, i) => i + 1);
-    await this.compare({ op: "complete", upload, numbers, isWrong: false, evenParts: true });
+    const options = { isWrong: false, evenParts: true, isRepeatable: false, size: null };
+    await this.compare({ op: "complete", upload, numbers, conditions: undefined, ...options });
   }
 
   #modelled(one: Exclude<Operation, { op: "assemble" }>): () => unknown {
@@ -100,15 +102,31 @@ class Pair {
         return () => model.put(one.key, one.octets, this.#putOptions(one));
       case "delete":
         return () => model.delete(one.keys);
+      case "deleteIf":
+        return () => model.deleteIf(one.key, this.#deleteConditions(one));
+      case "setTags":
+        return () => model.setTags(one.key, one.tags);
+      case "transition":
+        return () => model.transition(one.key);
+      case "getPart":
+        return () => model.getPart(one.key, one.number);
+      case "partsOf":
+        return () => model.partsOf(one.key);
       case "list":
         return () => model.list(one.options);
+      case "listUploads":
+        return () => model.listUploads(one.options, one.from.keyMarker, this.#markerOf(one));
+      case "listParts":
+        return () => model.listParts(one.upload, this.#keyOf(one.upload), one.after);
       case "createUpload":
-        return () => model.createUpload(one.key, one.write);
+        return () => model.createUpload(one.key, one.write, one.choice);
       case "uploadPart":
         return () => model.uploadPart(one.upload, this.#keyOf(one.upload), one.number, one.octets);
       case "complete":
-        return () =>
-          model.complete(one.upload, this.#keyOf(one.upload), this.#named(one), one.evenParts);
+        return () => {
+          const key = this.#keyOf(one.upload);
+          return model.complete(one.upload, key, this.#named(one), this.#completeOptions(one));
+        };
       case "abort":
         return () => model.abort(one.upload, one.key ?? this.#keyOf(one.upload));
       case "open":
@@ -134,21 +152,45 @@ class Pair {
       }
       case "delete":
         return store.delete(bucket, one.keys);
+      case "deleteIf":
+        return store.deleteIf(bucket, one.key, this.#deleteConditions(one));
+      case "setTags":
+        return store.setTags(bucket, one.key, one.tags);
+      case "transition": {
+        const version = (await store.head(bucket, one.key))?.version ?? "none";
+        return store.transition(bucket, one.key, version, "InfrequentAccess");
+      }
+      case "getPart":
+        return this.#get({
+          key: one.key,
+          conditions: undefined,
+          range: undefined,
+          partNumber: one.number,
+        });
+      case "partsOf":
+        return this.#partsOf(one);
       case "list":
         return this.#list(one.options);
-      case "createUpload":
-        this.#uploadIds.push((await store.createUpload(bucket, one.key, one.write)).uploadId);
+      case "listUploads":
+        return this.#listUploads(one);
+      case "listParts":
+        return this.#listParts(one);
+      case "createUpload": {
+        const options = { ...one.write, ...(one.choice && { checksum: one.choice }) };
+        this.#uploadIds.push((await store.createUpload(bucket, one.key, options)).uploadId);
         return undefined;
+      }
       case "uploadPart": {
         const [key, id] = [this.#keyOf(one.upload), this.#idOf(one.upload)];
         return store.uploadPart(bucket, key, id, one.number, one.octets);
       }
       case "complete": {
         const [key, id] = [this.#keyOf(one.upload), this.#idOf(one.upload)];
-        const { evenParts } = one;
-        return this.#toldNew(
-          await store.completeUpload(bucket, key, id, this.#named(one), { evenParts }),
-        );
+        const options = this.#completeOptions(one);
+        const isRepeated =
+          one.isRepeatable && this.#model.uploads[one.upload]?.result !== undefined;
+        const object = await store.completeUpload(bucket, key, id, this.#named(one), options);
+        return isRepeated ? this.#told(object) : this.#toldNew(object);
       }
       case "abort":
         return store.abortUpload(
@@ -167,11 +209,17 @@ class Pair {
     }
   }
 
-  async #get(one: Extract<Operation, { op: "get" }>): Promise<unknown> {
+  async #get(
+    one: Pick<Extract<Operation, { op: "get" }>, "key" | "conditions" | "range"> & {
+      readonly partNumber?: number;
+    },
+  ): Promise<unknown> {
+    const { partNumber } = one;
     const conditions = this.#dated(one.conditions);
     const got = await this.#store.get(this.#bucket, one.key, {
       ...(conditions && { conditions }),
       ...(one.range && { range: one.range }),
+      ...(partNumber !== undefined && { partNumber }),
     });
     if (got.kind === "missing") return got;
     const object = this.#told(got.object);
@@ -191,6 +239,57 @@ class Pair {
       cursor = page.cursor;
     }
     return entries;
+  }
+
+  async #listUploads(one: Extract<Operation, { op: "listUploads" }>): Promise<unknown> {
+    const { prefix, delimiter, limit } = one.options;
+    const upload = this.#markerOf(one);
+    const entries: (number | string)[] = [];
+    let keyMarker: string = one.from.keyMarker;
+    let uploadIdMarker = upload === null ? "" : this.#uploadIds[upload]!;
+    for (;;) {
+      const page = await this.#store.listUploads(this.#bucket, {
+        ...(prefix !== undefined && { prefix }),
+        ...(delimiter !== undefined && { delimiter }),
+        keyMarker,
+        uploadIdMarker,
+        limit,
+      });
+      const { uploads, prefixes, next } = page;
+      assert.equal(next !== null && uploads.length + prefixes.length !== limit, false);
+      const named = [
+        ...uploads.map(({ key, uploadId }) => [key, this.#uploadIds.indexOf(uploadId)] as const),
+        ...prefixes.map((prefix) => [prefix, prefix] as const),
+      ];
+      const inOrder = named.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      entries.push(...inOrder.map(([, entry]) => entry));
+      if (next === null) return entries;
+      [keyMarker, uploadIdMarker] = [next.key, next.uploadId];
+    }
+  }
+
+  async #listParts(one: Extract<Operation, { op: "listParts" }>): Promise<unknown> {
+    const [key, id] = [this.#keyOf(one.upload), this.#idOf(one.upload)];
+    const all: unknown[] = [];
+    for (let after: number | null = one.after; after !== null;) {
+      const page = await this.#store.listParts(this.#bucket, key, id, { after, limit: 2 });
+      assert.equal(page.upload.key, key);
+      all.push(...page.parts);
+      after = page.next;
+    }
+    return all;
+  }
+
+  async #partsOf({ key, limit }: Extract<Operation, { op: "partsOf" }>): Promise<unknown> {
+    const all: unknown[] = [];
+    for (let after: number | null = 0; after !== null;) {
+      const page = await this.#store.partsOf(this.#bucket, key, { after, limit });
+      if (page === null) return null;
+      this.#told(page.object);
+      all.push(...page.parts);
+      after = page.next;
+    }
+    return all;
   }
 
   async #open(key: string): Promise<void> {
@@ -223,10 +322,37 @@ class Pair {
     return this.#uploadIds[upload] ?? "0".repeat(32);
   }
 
+  /** An upload that is marked; only one of the marked key counts. */
+  #markerOf({ from }: Extract<Operation, { op: "listUploads" }>): number | null {
+    const { upload, keyMarker } = from;
+    return upload !== null && this.#model.uploads[upload]?.key === keyMarker ? upload : null;
+  }
+
+  #deleteConditions(one: Extract<Operation, { op: "deleteIf" }>) {
+    const { size, uploadedAt } = one;
+    return {
+      ...this.#dated(one.conditions),
+      ...(size !== null && { size }),
+      ...(uploadedAt !== null && { uploadedAt: this.#model.clock - uploadedAt }),
+    };
+  }
+
+  #completeOptions(one: Extract<Operation, { op: "complete" }>): CompleteOptions {
+    const { evenParts, isRepeatable, size } = one;
+    const conditions = this.#dated(one.conditions);
+    return {
+      evenParts,
+      isRepeatable,
+      ...(conditions && { conditions }),
+      ...(size !== null && { size }),
+    };
+  }
+
   #named(one: Extract<Operation, { op: "complete" }>): UploadedPart[] {
     const parts = this.#model.uploads[one.upload]?.parts;
     return one.numbers.map((partNumber) => {
-      const etag = one.isWrong ? "wrong" : md5(parts?.get(partNumber) ?? Buffer.alloc(0));
+      const { octets } = parts?.get(partNumber) ?? { octets: Buffer.alloc(0) };
+      const etag = one.isWrong ? "wrong" : md5(octets);
       return { partNumber, etag };
     });
   }
@@ -244,7 +370,7 @@ class Pair {
     return {
       ...write,
       ...(conditions && { conditions }),
-      ...(algorithm && { checksum: { algorithm, value } }),
+      ...(algorithm && { checksums: [{ algorithm, value }] }),
       ...(size !== null && { size }),
     };
   }

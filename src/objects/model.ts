@@ -11,6 +11,8 @@ export interface Bucket {
   /** Of objects that name none. */
   readonly storageClass: StorageClass;
   readonly createdAt: number;
+  /** Moves with every change of its settings. */
+  readonly settingsRevision: number;
 }
 
 /** What an object carries for the headers of a response. */
@@ -24,10 +26,27 @@ export interface HttpMetadata {
   readonly cacheExpiry?: number;
 }
 
-export type Algorithm = "md5" | "sha1" | "sha256" | "sha384" | "sha512";
+export type Algorithm =
+  | "md5"
+  | "sha1"
+  | "sha256"
+  | "sha384"
+  | "sha512"
+  | "crc32"
+  | "crc32c"
+  | "crc64nvme";
 
 /** In lower-case hex. */
 export type Checksums = Readonly<Partial<Record<Algorithm, string>>>;
+
+/** Of the whole object, or of the checksums of its parts. */
+export type ChecksumType = "full" | "composite";
+
+/** A key that only the caller has: octets are kept encrypted with it, and it is kept nowhere. */
+export interface CustomerKey {
+  /** 32 octets. */
+  readonly key: Uint8Array;
+}
 
 export interface ObjectInfo {
   readonly key: string;
@@ -41,7 +60,14 @@ export interface ObjectInfo {
   readonly http: HttpMetadata;
   readonly custom: Readonly<Record<string, string>>;
   readonly checksums: Checksums;
+  /** Of the checksums beside MD5; null when there are none. */
+  readonly checksumType: ChecksumType | null;
   readonly storageClass: StorageClass;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Null for an object that was not put in parts. */
+  readonly partCount: number | null;
+  /** Of an object encrypted with its owner's key: the MD5 of the key, in base64. Its etag is no MD5. */
+  readonly encryption: { readonly keyMd5: string } | null;
 }
 
 /** A tag to compare with; a weak one never satisfies `etagMatches`. */
@@ -60,6 +86,14 @@ export interface Conditions {
   readonly secondsGranularity?: boolean;
 }
 
+/** What must be there for a delete; `secondsGranularity` counts for `uploadedAt` too. */
+export interface DeleteConditions extends Conditions {
+  readonly size?: number;
+  readonly uploadedAt?: number;
+}
+
+export type DeleteOutcome = "deleted" | "missing" | "condition-failed";
+
 export type RangeRequest =
   | { readonly offset?: number; readonly length?: number }
   | { readonly suffix: number };
@@ -74,6 +108,20 @@ export interface ByteRange {
  * offered room of the reader's own: octets that begin there need no memory of their own.
  */
 export type Body = AsyncIterable<Uint8Array>;
+
+export interface HeadOptions {
+  /** Held to the object's key: without it an encrypted object is a fault, as for a get. */
+  readonly encryption: CustomerKey | undefined;
+}
+
+export interface GetOptions {
+  readonly conditions?: Conditions;
+  readonly range?: RangeRequest;
+  /** Instead of a range: the part of that place, from 1. An object that is not of parts has one. */
+  readonly partNumber?: number;
+  /** The key of an encrypted object. */
+  readonly encryption?: CustomerKey;
+}
 
 export type GetResult =
   | { readonly kind: "missing" }
@@ -95,13 +143,28 @@ export interface WriteOptions {
   readonly custom?: Readonly<Record<string, string>>;
   /** The bucket's own when absent. */
   readonly storageClass?: StorageClass;
+  /** At most ten. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** Keeps the octets encrypted. */
+  readonly encryption?: CustomerKey;
+}
+
+/** A checksum of a body. */
+export interface ExpectedChecksum {
+  readonly algorithm: Algorithm;
+  /**
+   * What the octets must add up to, in hex. Without one it is computed only; a function is asked when they
+   * have all come, and says null when it has none.
+   */
+  readonly value?: string | (() => string | null);
+  /** False for one that is checked and not kept with the object. */
+  readonly isKept?: boolean;
 }
 
 /** What is known of a body beforehand. One that turns out otherwise is not stored. */
 export interface BodyOptions {
-  /** What the octets must add up to, in hex. */
-  readonly checksum?: { readonly algorithm: Algorithm; readonly value: string };
-  /** How many there must be. */
+  readonly checksums?: readonly ExpectedChecksum[];
+  /** How many octets there must be. */
   readonly size?: number;
 }
 
@@ -131,21 +194,4 @@ export interface ListPage {
   readonly prefixes: readonly string[];
   /** Null on the last page. */
   readonly cursor: string | null;
-}
-
-export interface Upload {
-  readonly key: string;
-  readonly uploadId: string;
-  readonly createdAt: number;
-  readonly storageClass: StorageClass;
-}
-
-export interface UploadedPart {
-  readonly partNumber: number;
-  readonly etag: string;
-}
-
-export interface CompleteOptions {
-  /** All parts but the last have one size. The binding asks for it, S3 does not. */
-  readonly evenParts: boolean;
 }

@@ -1,32 +1,54 @@
 /** The object store: buckets, objects and multipart uploads, on a database and a place for blobs. */
-import { type Database, DatabaseFault } from "#db";
-import { Buckets, noSuchBucket } from "./buckets.ts";
+import type { Database } from "#db";
+import { nothingAlongside } from "./alongside.ts";
+import { Buckets } from "./buckets.ts";
 import { Contents } from "./contents.ts";
 import type { BlobDriver } from "./driver.ts";
-import { ObjectFault } from "./fault.ts";
 import { Garbage } from "./garbage.ts";
 import { HashThread } from "./hash-thread.ts";
 import { Holds } from "./holds.ts";
 import { defaultLimits, type ObjectLimits } from "./limits.ts";
+import {
+  keepGoing,
+  type LifecycleWork,
+  type LifecycleWorkOptions,
+} from "./lifecycle/keep-going.ts";
+import { type CarriedOut, Lifecycle } from "./lifecycle/lifecycle.ts";
 import { list } from "./listing.ts";
 import type {
   Body,
-  BodyOptions,
   Bucket,
-  CompleteOptions,
+  DeleteConditions,
+  DeleteOutcome,
+  GetOptions,
   GetResult,
+  HeadOptions,
   ListOptions,
   ListPage,
   ObjectInfo,
   PutOptions,
   StorageClass,
+} from "./model.ts";
+import type {
+  CompleteOptions,
+  ObjectPartPage,
+  PartListOptions,
+  PartOptions,
+  PartPage,
+  StoredPart,
   Upload,
   UploadedPart,
-  WriteOptions,
-} from "./model.ts";
-import { type GetOptions, Reading } from "./reading.ts";
+  UploadListOptions,
+  UploadOptions,
+  UploadPage,
+} from "./upload-model.ts";
+import { Reading } from "./reading.ts";
+import { run } from "./run.ts";
 import { Sweep, type SweepOptions, type Swept } from "./sweep.ts";
 import { keepSweeping, type SweepingOptions } from "./sweeping.ts";
+import type { SettingName, SettingValue } from "./settings/names.ts";
+import { Settings } from "./settings/settings.ts";
+import { listUploads, partsOfObject } from "./upload-listing.ts";
 import { Uploads } from "./uploads.ts";
 import { Writing } from "./writing.ts";
 
@@ -48,8 +70,13 @@ export class ObjectStore implements AsyncDisposable {
   readonly #writing: Writing;
   readonly #uploads: Uploads;
   readonly #garbage: Garbage;
+  readonly #settings: Settings;
   readonly #sweep: Sweep;
+  readonly #lifecycle: Lifecycle;
+  #lifecycleWork: LifecycleWork | null = null;
+  readonly #now: () => number;
   readonly #background = new AsyncDisposableStack();
+  readonly #removalHearers: (() => Promise<void>)[] = [];
 
   constructor({ db, blobs, now, limits: given }: ObjectStoreOptions) {
     const limits = { ...defaultLimits, ...given };
@@ -58,12 +85,22 @@ export class ObjectStore implements AsyncDisposable {
     const hashThread = this.#background.use(new HashThread());
     const contents = new Contents({ db, blobs, holds, hashThread, limits });
     this.#db = db;
+    this.#now = now;
     this.#garbage = garbage;
     this.#buckets = new Buckets({ db, garbage, mostBuckets: limits.bucketsPerAccount, now });
     this.#reading = new Reading(db, blobs, holds);
-    this.#writing = new Writing({ db, contents, garbage, limits, now });
-    this.#uploads = new Uploads({ db, contents, garbage, limits, now });
+    const writing = { db, contents, garbage, limits, now, alongside: nothingAlongside };
+    this.#writing = new Writing(writing);
+    this.#uploads = new Uploads(writing);
+    this.#settings = new Settings(db);
     this.#sweep = new Sweep({ db, blobs, holds, now }, garbage);
+    this.#lifecycle = new Lifecycle({
+      db,
+      bucket: (name) => this.#buckets.get(name),
+      writing: this.#writing,
+      uploads: this.#uploads,
+      now,
+    });
   }
 
   createBucket(
@@ -91,12 +128,46 @@ export class ObjectStore implements AsyncDisposable {
   }
 
   /** Only when it holds no objects; uploads under way are aborted. */
-  deleteBucket(name: string): Promise<void> {
-    return run(name, () => this.#buckets.remove(name));
+  async deleteBucket(name: string): Promise<void> {
+    await run(name, () => this.#buckets.remove(name));
+    for (const hear of this.#removalHearers) await hear();
   }
 
-  head(bucket: Bucket, key: string): Promise<ObjectInfo | null> {
-    return run(bucket.name, () => this.#reading.head(bucket, key));
+  /** Whoever hears of it has done so before the one who asked for it. */
+  onBucketRemoved(hear: () => Promise<void>): void {
+    this.#removalHearers.push(hear);
+  }
+
+  /** Null when it is not set. At once where it is known. */
+  setting<Name extends SettingName>(
+    bucket: Bucket,
+    name: Name,
+  ): SettingValue<Name> | null | Promise<SettingValue<Name> | null> {
+    const all = this.#settings.of(bucket);
+    if (!(all instanceof Promise)) return all[name] ?? null;
+    return run(bucket.name, async () => (await all)[name] ?? null);
+  }
+
+  /** Later reads of the bucket see it; the one that was given does not. */
+  async setSetting<Name extends SettingName>(
+    bucket: Bucket,
+    name: Name,
+    value: SettingValue<Name>,
+  ): Promise<void> {
+    await run(bucket.name, () => this.#settings.set(bucket, name, value)).finally(() =>
+      this.#buckets.forget(bucket.name),
+    );
+    if (name === "lifecycle") this.#lifecycleWork?.wake();
+  }
+
+  /** What is not set need not be removed: that is no fault. */
+  removeSetting(bucket: Bucket, name: SettingName): Promise<void> {
+    const removed = run(bucket.name, () => this.#settings.remove(bucket, name));
+    return removed.finally(() => this.#buckets.forget(bucket.name));
+  }
+
+  head(bucket: Bucket, key: string, options?: HeadOptions): Promise<ObjectInfo | null> {
+    return run(bucket.name, () => this.#reading.head(bucket, key, options));
   }
 
   get(bucket: Bucket, key: string, options: GetOptions = {}): Promise<GetResult> {
@@ -118,12 +189,46 @@ export class ObjectStore implements AsyncDisposable {
     return run(bucket.name, () => this.#writing.delete(bucket, keys));
   }
 
+  /** One object, if it is as it must be. */
+  deleteIf(bucket: Bucket, key: string, conditions: DeleteConditions): Promise<DeleteOutcome> {
+    return run(bucket.name, () => this.#writing.deleteIf(bucket, key, conditions));
+  }
+
+  /** Its tags are these, and no others; it stays the version that it is. False when it is not there. */
+  setTags(bucket: Bucket, key: string, tags: Readonly<Record<string, string>>): Promise<boolean> {
+    return run(bucket.name, () => this.#writing.setTags(bucket, key, tags));
+  }
+
+  /** Gives a version another storage class. False when it is not there any more. */
+  transition(
+    bucket: Bucket,
+    key: string,
+    version: string,
+    storageClass: StorageClass,
+  ): Promise<boolean> {
+    return run(bucket.name, () => this.#writing.transition(bucket, key, version, storageClass));
+  }
+
   list(bucket: Bucket, options: ListOptions = {}): Promise<ListPage> {
     return run(bucket.name, () => list(this.#db, bucket, options));
   }
 
-  createUpload(bucket: Bucket, key: string, options: WriteOptions = {}): Promise<Upload> {
+  /** The parts that an object is made of; null when it is not there, or not made of parts. */
+  partsOf(
+    bucket: Bucket,
+    key: string,
+    options: PartListOptions = {},
+  ): Promise<ObjectPartPage | null> {
+    return run(bucket.name, () => partsOfObject(this.#db, bucket, key, options));
+  }
+
+  createUpload(bucket: Bucket, key: string, options: UploadOptions = {}): Promise<Upload> {
     return run(bucket.name, () => this.#uploads.create(bucket, key, options));
+  }
+
+  /** Those that are open. */
+  listUploads(bucket: Bucket, options: UploadListOptions = {}): Promise<UploadPage> {
+    return run(bucket.name, () => listUploads(this.#db, bucket, options, this.#now()));
   }
 
   /** A part of the same number is replaced. */
@@ -133,21 +238,34 @@ export class ObjectStore implements AsyncDisposable {
     uploadId: string,
     partNumber: number,
     body: Body | Uint8Array,
-    options: BodyOptions = {},
-  ): Promise<UploadedPart> {
+    options: PartOptions = {},
+  ): Promise<StoredPart> {
     return run(bucket.name, () =>
       this.#uploads.putPart(bucket, key, uploadId, partNumber, body, options),
     );
   }
 
-  /** Parts that are not named are dropped. When it fails the upload stays open. */
+  /** The parts that an open upload has. */
+  listParts(
+    bucket: Bucket,
+    key: string,
+    uploadId: string,
+    options: PartListOptions = {},
+  ): Promise<PartPage> {
+    return run(bucket.name, () => this.#uploads.parts(bucket, key, uploadId, options));
+  }
+
+  /**
+   * Parts that are not named are dropped. When it fails, or a condition does not hold and it gives null, the
+   * upload stays open.
+   */
   completeUpload(
     bucket: Bucket,
     key: string,
     uploadId: string,
     parts: readonly UploadedPart[],
     options: CompleteOptions,
-  ): Promise<ObjectInfo> {
+  ): Promise<ObjectInfo | null> {
     return run(bucket.name, () => this.#uploads.complete(bucket, key, uploadId, parts, options));
   }
 
@@ -166,23 +284,17 @@ export class ObjectStore implements AsyncDisposable {
     this.#background.use(keepSweeping(this.#sweep, garbage, options));
   }
 
+  /** Does what lifecycle rules have due by now; nothing while another node does. */
+  carryOutLifecycle(): Promise<CarriedOut> {
+    return run("", () => this.#lifecycle.run());
+  }
+
+  /** Carries lifecycle rules out from now on by itself, until the store is disposed of. */
+  startLifecycle(options: LifecycleWorkOptions): void {
+    this.#lifecycleWork = this.#background.use(keepGoing(this.#lifecycle, options));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#background.disposeAsync();
-  }
-}
-
-/** Tells the database's faults in the store's own terms. */
-async function run<T>(bucketName: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof DatabaseFault)) throw error;
-    // Rows of objects and uploads need their bucket's.
-    if (error.kind === "reference") throw noSuchBucket(bucketName);
-    const message =
-      error.kind === "full"
-        ? "The database's disk is full"
-        : "The database cannot do this right now; try again shortly";
-    throw new ObjectFault("unavailable", message, { cause: error });
   }
 }

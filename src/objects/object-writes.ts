@@ -14,10 +14,11 @@ import {
   text,
   time,
 } from "#db";
-import { randomId } from "#kit/random.ts";
+import { randomId, timedId } from "#kit/random.ts";
+import type { Metadata } from "./metadata.ts";
 import type { Bucket } from "./model.ts";
 import { content, INFO, info, type ObjectRow } from "./object-rows.ts";
-import { id, key } from "./schema.ts";
+import { id, key, storageClass } from "./schema.ts";
 
 /** Stores the object, whatever was there. */
 export function put({ engine }: Database, row: ObjectRow): Bound[] {
@@ -34,9 +35,9 @@ export function putAfter({ engine }: Database, row: ObjectRow, seen: string | nu
   return [mustChangeOne(seen === null ? addObject(values) : replaceObject(values)), ...follow(row)];
 }
 
-/** For an object that is new; one that is replaced keeps its own. It begins with the time. */
+/** For an object that is new; one that is replaced keeps its own. */
 function newSlot({ uploadedAt }: ObjectRow): string {
-  return uploadedAt.toString(16).padStart(12, "0") + randomId().slice(12);
+  return timedId(uploadedAt);
 }
 
 /**
@@ -51,11 +52,11 @@ const row = { bucket: integer, ...info, ...content };
 const slotted = { ...row, slot: id };
 const seen = { ...row, seen: text };
 const body = maybe(bytes);
-const INSERT = `INSERT INTO objects (bucket, slot, ${INFO}, part_count, blob) VALUES (:bucket, :slot, :key,
-  :version, :size, :etag, :uploadedAt, :storageClass, :checksums, :metadata, :partCount, :blob)`;
+const INSERT = `INSERT INTO objects (bucket, slot, ${INFO}, blob) VALUES (:bucket, :slot, :key, :version, :size,
+  :etag, :uploadedAt, :storageClass, :partCount, :checksums, :encryption, :metadata, :blob)`;
 const SET = `version = :version, size = :size, etag = :etag, uploaded_at = :uploadedAt,
-  storage_class = :storageClass, checksums = :checksums, metadata = :metadata, part_count = :partCount,
-  blob = :blob, previous_part_count = objects.part_count, previous_blob = objects.blob`;
+  storage_class = :storageClass, part_count = :partCount, checksums = :checksums, encryption = :encryption,
+  metadata = :metadata, blob = :blob, previous_part_count = objects.part_count, previous_blob = objects.blob`;
 const PUT = `${INSERT} ON CONFLICT (bucket, key) DO UPDATE SET ${SET}`;
 const ADD = `${INSERT} ON CONFLICT (bucket, key) DO NOTHING`;
 const REPLACE = `UPDATE objects SET ${SET} WHERE bucket = :bucket AND key = :key AND version = :seen`;
@@ -100,6 +101,38 @@ const discardPrevious = statement({
 function follow(row: ObjectRow): Bound[] {
   return [row.body === null ? dropBody(row) : keepBody(row), discardPrevious(row)];
 }
+
+const holdVersion = statement({
+  sql: "UPDATE objects SET version = :seen WHERE bucket = :bucket AND key = :key AND version = :seen",
+  takes: { ...which, seen: text },
+});
+/** Removes an object if it is still the version that was seen. */
+export function removeAfter(bucket: Bucket, key: string, seen: string, now: number): Bound[] {
+  const held = holdVersion({ bucket: bucket.number, key, seen });
+  return [mustChangeOne(held), ...remove(bucket, [key], now)];
+}
+
+const setMetadata = statement({
+  sql: `UPDATE objects SET metadata = :metadata
+        WHERE bucket = :bucket AND key = :key AND version = :seen`,
+  takes: { ...which, seen: text, metadata: info.metadata },
+});
+/** Gives a version that was seen other metadata. It stays that version: its octets are the same. */
+export function describe(
+  bucket: Bucket,
+  key: string,
+  seen: string,
+  metadata: Metadata | null,
+): Bound {
+  return mustChangeOne(setMetadata({ bucket: bucket.number, key, seen, metadata }));
+}
+
+/** Gives a version another storage class, if it is still there. */
+export const setStorageClass = statement({
+  sql: `UPDATE objects SET storage_class = :storageClass
+        WHERE bucket = :bucket AND key = :key AND version = :version`,
+  takes: { ...which, version: text, storageClass },
+});
 
 /** Removes objects. The first step marks the rows; one that another node adds after it stays. */
 export function remove(bucket: Bucket, keys: readonly string[], now: number): Bound[] {

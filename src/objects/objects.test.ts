@@ -39,10 +39,13 @@ onBothEngines("objects", (db) => {
     const sha256 = createHash("sha256").update(large).digest("hex");
     const before = await blobIds(blobs);
     const wrong = { algorithm: "sha256", value: "00".repeat(32) } as const;
-    await assert.rejects(store.put(bucket, "large", large, { checksum: wrong }), is("bad-digest"));
+    await assert.rejects(
+      store.put(bucket, "large", large, { checksums: [wrong] }),
+      is("bad-digest"),
+    );
     assert.deepEqual(await blobIds(blobs), before);
     const checksum = { algorithm: "sha256", value: sha256 } as const;
-    const put = await store.put(bucket, "large", large, { checksum });
+    const put = await store.put(bucket, "large", large, { checksums: [checksum] });
     assert.deepEqual([put?.etag, put?.checksums], [md5(large), { md5: md5(large), sha256 }]);
     const got = await store.get(bucket, "large");
     assert.ok(got.kind === "found");
@@ -168,10 +171,10 @@ onBothEngines("objects", (db) => {
       for (const algorithm of ["md5", "sha1", "sha256", "sha384", "sha512"] as const) {
         const digest = createHash(algorithm).update(value).digest("hex");
         const checksum = { algorithm, value: digest.toUpperCase() };
-        const put = await store.put(bucket, "sums", inPieces(value), { checksum });
+        const put = await store.put(bucket, "sums", inPieces(value), { checksums: [checksum] });
         assert.deepEqual(put?.checksums, { md5: md5(value), [algorithm]: digest });
         assert.deepEqual(await store.head(bucket, "sums"), put);
-        const wrong = { checksum: { algorithm, value: digest.replace(/./, "g") } };
+        const wrong = { checksums: [{ algorithm, value: digest.replace(/./, "g") }] };
         const before = await blobIds(blobs);
         await assert.rejects(store.put(bucket, "sums", inPieces(value), wrong), is("bad-digest"));
         assert.deepEqual(await store.head(bucket, "sums"), put);

@@ -1,35 +1,70 @@
 /** The rows of parts: those of uploads under way, and those that objects are made of. */
-import { type Bound, bytes, integer, maybe, type RowOf, statement, text, time } from "#db";
+import { type Bound, bytes, integer, json, maybe, type RowOf, statement, text, time } from "#db";
+import type { Checksums } from "./model.ts";
 import { id } from "./schema.ts";
 
 /** In the order of their numbers, behind one of them; those that have some of the octets asked for. */
 export const partsWithin = statement({
-  sql: `SELECT number, start, size, blob, body FROM parts
+  sql: `SELECT number, start, size, iv, blob, body FROM parts
         WHERE upload = :upload AND number > :after AND start < :end AND start + size > :offset
         ORDER BY number LIMIT :limit`,
   takes: { upload: id, after: integer, offset: integer, end: integer, limit: integer },
-  gives: { number: integer, start: integer, size: integer, blob: maybe(id), body: maybe(bytes) },
+  gives: {
+    number: integer,
+    start: integer,
+    size: integer,
+    iv: maybe(id),
+    blob: maybe(id),
+    body: maybe(bytes),
+  },
 });
 export type PartRow = RowOf<typeof partsWithin>;
 
+const about = {
+  number: integer,
+  start: integer,
+  size: integer,
+  etag: text,
+  uploadedAt: time,
+  checksums: maybe(json<Checksums>()),
+};
+const ABOUT = "number, start, size, md5, uploaded_at, checksums";
+
 /** All there are, without their octets. */
 export const partsOfUpload = statement({
-  sql: "SELECT number, size, md5 FROM parts WHERE upload = :upload ORDER BY number",
+  sql: `SELECT ${ABOUT} FROM parts WHERE upload = :upload ORDER BY number`,
   takes: { upload: id },
-  gives: { number: integer, size: integer, md5: text },
+  gives: about,
+});
+export type AboutPart = RowOf<typeof partsOfUpload>;
+
+export const partsBehind = statement({
+  sql: `SELECT ${ABOUT} FROM parts WHERE upload = :upload AND number > :after
+        ORDER BY number LIMIT :limit`,
+  takes: { upload: id, after: integer, limit: integer },
+  gives: about,
+});
+
+/** Behind so many, whatever their numbers. */
+export const partsFrom = statement({
+  sql: `SELECT ${ABOUT} FROM parts WHERE upload = :upload ORDER BY number LIMIT :limit OFFSET :skipped`,
+  takes: { upload: id, skipped: integer, limit: integer },
+  gives: about,
 });
 
 const putPart = statement({
-  sql: `INSERT INTO parts (upload, number, start, size, md5, uploaded_at, blob, body)
-        VALUES (:upload, :number, 0, :size, :md5, :uploadedAt, :blob, :body)
-        ON CONFLICT (upload, number) DO UPDATE SET size = :size, md5 = :md5,
-        uploaded_at = :uploadedAt, blob = :blob, body = :body, previous_blob = parts.blob`,
+  sql: `INSERT INTO parts (upload, number, start, size, md5, uploaded_at, checksums, iv, blob, body)
+        VALUES (:upload, :number, 0, :size, :etag, :uploadedAt, :checksums, :iv, :blob, :body)
+        ON CONFLICT (upload, number) DO UPDATE SET size = :size, md5 = :etag, uploaded_at = :uploadedAt,
+        checksums = :checksums, iv = :iv, blob = :blob, body = :body, previous_blob = parts.blob`,
   takes: {
     upload: id,
     number: integer,
     size: integer,
-    md5: text,
+    etag: text,
     uploadedAt: time,
+    checksums: about.checksums,
+    iv: maybe(id),
     blob: maybe(id),
     body: maybe(bytes),
   },

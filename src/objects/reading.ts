@@ -3,6 +3,7 @@ import type { Database } from "#db";
 import { closing, leave } from "./bodies.ts";
 import { conditionsHold } from "./conditions.ts";
 import type { BlobDriver, OpenBlob } from "./driver.ts";
+import { type Cipher, Seal } from "./encryption.ts";
 import { ObjectFault } from "./fault.ts";
 import type { Holds } from "./holds.ts";
 import { checkKey } from "./keys.ts";
@@ -10,19 +11,14 @@ import type {
   Body,
   Bucket,
   ByteRange,
-  Conditions,
+  GetOptions,
   GetResult,
+  HeadOptions,
   ObjectInfo,
-  RangeRequest,
 } from "./model.ts";
 import { infoOf, objectInfo, type ObjectRow, wholeObject } from "./object-rows.ts";
-import { type PartRow, partsWithin } from "./part-rows.ts";
+import { type PartRow, partsFrom, partsWithin } from "./part-rows.ts";
 import { resolveRange } from "./ranges.ts";
-
-export interface GetOptions {
-  readonly conditions?: Conditions;
-  readonly range?: RangeRequest;
-}
 
 /** Each time another write went through between the look at the row and at its blob. */
 const MAX_ATTEMPTS = 10;
@@ -43,39 +39,58 @@ export class Reading {
     this.#holds = holds;
   }
 
-  async head(bucket: Bucket, key: string): Promise<ObjectInfo | null> {
+  async head(bucket: Bucket, key: string, options?: HeadOptions): Promise<ObjectInfo | null> {
     checkKey(key);
     const row = await this.#db.first(objectInfo({ bucket: bucket.number, key }));
+    if (row !== null && options !== undefined) Seal.open(row.encryption, options.encryption);
     return row && infoOf(row, row.metadata ?? {});
   }
 
   async get(bucket: Bucket, key: string, options: GetOptions): Promise<GetResult> {
     checkKey(key);
-    const { conditions } = options;
+    const { conditions, partNumber } = options;
     let version = "";
     for (let attempt = 1; ; attempt++) {
       const row = await this.#db.first(wholeObject({ bucket: bucket.number, key }));
       if (row === null) return { kind: "missing" };
       const object = infoOf(row, row.metadata ?? {});
+      const seal = Seal.open(row.encryption, options.encryption);
       if (conditions !== undefined && !conditionsHold(conditions, object)) {
         return { kind: "condition-failed", object };
       }
-      const range = resolveRange(options.range, object.size);
-      const body = await this.#open(row, range);
-      if (body !== null) return { kind: "found", object, range, body };
+      const range =
+        partNumber === undefined
+          ? resolveRange(options.range, object.size)
+          : await this.#rangeOfPart(row, partNumber);
+      const body = range && (await this.#open(row, range, seal));
+      if (range !== null && body !== null) return { kind: "found", object, range, body };
       // Its blob is gone: the object was replaced in between, unless it is still the same.
       if (attempt === MAX_ATTEMPTS || row.version === version) throw missing(row);
       version = row.version;
     }
   }
 
-  async #open(row: Found, range: ByteRange): Promise<Uint8Array | Body | null> {
+  /** Null when the parts are gone. */
+  async #rangeOfPart(row: Found, partNumber: number): Promise<ByteRange | null> {
+    if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > (row.partCount ?? 1)) {
+      throw new ObjectFault("no-such-part", `The object has no part ${partNumber}`);
+    }
+    if (row.partCount === null) return { offset: 0, length: row.size };
+    const asked = { upload: row.blob!, skipped: partNumber - 1, limit: 1 };
+    const part = await this.#db.first(partsFrom(asked));
+    return part && { offset: part.start, length: part.size };
+  }
+
+  async #open(row: Found, range: ByteRange, seal: Seal | null): Promise<Uint8Array | Body | null> {
     const { body, blob } = row;
     if (range.length === 0) return new Uint8Array(0);
+    const cipher = cipherOf(seal, row.encryption?.iv ?? null, range.offset);
     if (body !== null) {
-      return range.length === body.length
-        ? body
-        : body.subarray(range.offset, range.offset + range.length);
+      const octets =
+        range.length === body.length
+          ? body
+          : body.subarray(range.offset, range.offset + range.length);
+      return cipher?.(octets) ?? octets;
     }
     if (blob === null) return null;
     const hold = this.#holds.reading(blob);
@@ -83,8 +98,8 @@ export class Reading {
     try {
       const octets =
         row.partCount === null
-          ? await this.#openBlob(blob, row.size, range)
-          : await this.#openParts(blob, range);
+          ? await this.#openBlob(blob, row.size, range, cipher)
+          : await this.#openParts(blob, range, seal);
       if (octets === null) hold[Symbol.dispose]();
       return octets && closing(octets, async () => hold[Symbol.dispose]());
     } catch (error) {
@@ -94,33 +109,34 @@ export class Reading {
   }
 
   /** A blob that is not as long as it was is damaged: better no octets than those of something else. */
-  async #openBlob(id: string, size: number, range: ByteRange): Promise<Body | null> {
+  async #openBlob(
+    id: string,
+    size: number,
+    range: ByteRange,
+    cipher: Cipher | null,
+  ): Promise<Body | null> {
     const blob = await this.#blobs.open(id).catch((cause: unknown) => {
       if (cause instanceof ObjectFault) throw cause;
       throw new ObjectFault("unavailable", "The object's octets cannot be read", { cause });
     });
-    if (blob === null || blob.size === size) return blob && octetsOf(blob, range);
+    if (blob === null) return null;
+    if (blob.size === size) {
+      const octets = octetsOf(blob, range);
+      return cipher === null ? octets : deciphered(octets, cipher);
+    }
     await blob[Symbol.asyncDispose]();
     const damage = `The object's octets are damaged: ${blob.size} are there of ${size}`;
     throw new ObjectFault("unavailable", damage);
   }
 
   /** The parts behind the first are opened when their turn comes: the hold keeps them. */
-  async #openParts(upload: string, range: ByteRange): Promise<Body | null> {
+  async #openParts(upload: string, range: ByteRange, seal: Seal | null): Promise<Body | null> {
     const parts = this.#partsWithin(upload, range);
     const first = await parts.next();
     if (first.done === true) return null;
-    const opened = await this.#openPart(first.value, range);
-    return opened && closing(this.#chain(opened, parts, range), () => leave(opened));
-  }
-
-  async *#chain(first: Body, parts: AsyncGenerator<PartRow>, range: ByteRange): Body {
-    yield* first;
-    for await (const part of parts) {
-      const next = await this.#openPart(part, range);
-      if (next === null) throw new ObjectFault("unavailable", `Part ${part.number} is missing`);
-      yield* next;
-    }
+    const open = (part: PartRow) => this.#openPart(part, range, seal);
+    const opened = await open(first.value);
+    return opened && closing(chained(opened, parts, open), () => leave(opened));
   }
 
   async *#partsWithin(upload: string, range: ByteRange): AsyncGenerator<PartRow> {
@@ -136,14 +152,41 @@ export class Reading {
   }
 
   /** What the range has of this part. */
-  async #openPart(part: PartRow, range: ByteRange): Promise<Body | null> {
+  async #openPart(part: PartRow, range: ByteRange, seal: Seal | null): Promise<Body | null> {
     const offset = Math.max(range.offset - part.start, 0);
     const end = Math.min(range.offset + range.length - part.start, part.size);
+    const cipher = cipherOf(seal, part.iv, offset);
     if (part.blob !== null) {
-      return this.#openBlob(part.blob, part.size, { offset, length: end - offset });
+      return this.#openBlob(part.blob, part.size, { offset, length: end - offset }, cipher);
     }
-    return once(part.body!.subarray(offset, end));
+    const octets = part.body!.subarray(offset, end);
+    return once(cipher?.(octets) ?? octets);
   }
+}
+
+async function* chained(
+  first: Body,
+  parts: AsyncGenerator<PartRow>,
+  open: (part: PartRow) => Promise<Body | null>,
+): Body {
+  yield* first;
+  for await (const part of parts) {
+    const next = await open(part);
+    if (next === null) throw new ObjectFault("unavailable", `Part ${part.number} is missing`);
+    yield* next;
+  }
+}
+
+/** For octets from an offset on; null for what is not encrypted, or has no `iv` since its parts have. */
+function cipherOf(seal: Seal | null, iv: string | null, offset: number): Cipher | null {
+  return seal === null || iv === null ? null : seal.cipher(iv, offset);
+}
+
+function deciphered(octets: Body, cipher: Cipher): Body {
+  async function* plain(): Body {
+    for await (const some of octets) yield cipher(some);
+  }
+  return closing(plain(), () => leave(octets));
 }
 
 function octetsOf(blob: OpenBlob, range: ByteRange): Body {

@@ -2,6 +2,7 @@
 import { bytes, type Column, type Migration } from "#db";
 import { STORAGE_CLASSES } from "./metadata.ts";
 import type { StorageClass } from "./model.ts";
+import { settingsMigration } from "./settings/schema.ts";
 
 export const objectMigrations: readonly Migration[] = [
   {
@@ -81,6 +82,22 @@ export const objectMigrations: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    part: "objects",
+    number: 2,
+    sql: ({ text, bytes, addColumn }) => [
+      // How the octets are encrypted with a key of the caller's; those of a part begin at an `iv` of its own.
+      `ALTER TABLE objects ${addColumn} encryption ${text}`,
+      `ALTER TABLE uploads ${addColumn} encryption ${text}`,
+      `ALTER TABLE parts ${addColumn} iv ${bytes}`,
+      `ALTER TABLE parts ${addColumn} checksums ${text}`,
+      `ALTER TABLE uploads ${addColumn} checksum ${text}`,
+      // The object that it became: for who asks again because the answer was lost.
+      `ALTER TABLE uploads ${addColumn} completed ${text}`,
+      `CREATE INDEX IF NOT EXISTS open_uploads ON uploads (bucket, key, id) WHERE is_open = 1`,
+    ],
+  },
+  settingsMigration,
 ];
 
 /** 32 hex digits kept as 16 octets. */

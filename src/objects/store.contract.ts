@@ -18,7 +18,7 @@ export const OTHER_ACCOUNT = "b".repeat(32);
 export const smallLimits: Partial<ObjectLimits> = { inlineOctets: 8, leastPartOctets: 10 };
 
 /** Buckets belong to accounts, whose tables are another part's. */
-const accountsTable = {
+export const accountsTable = {
   part: "accounts",
   number: 1,
   sql: ({ text }: { text: string }) => [

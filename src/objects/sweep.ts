@@ -1,9 +1,9 @@
 /** The store's background work: ends uploads that lapsed, collects garbage and orphans. */
-import { acquireLease, type Database, isDatabaseFault, releaseLease } from "#db";
-import { randomId } from "#kit/random.ts";
+import { type Database, isDatabaseFault } from "#db";
 import type { Garbage } from "./garbage.ts";
 import { UPLOAD_LIFETIME_MS } from "./limits.ts";
 import { type OrphanOptions, Orphans } from "./orphans.ts";
+import { Turn } from "./turn.ts";
 import * as uploads from "./upload-rows.ts";
 
 export interface Swept {
@@ -17,8 +17,6 @@ export interface SweepOptions {
   readonly orphans?: boolean;
 }
 
-/** Longer than the longest step; a node that dies is followed by another after this. */
-const LEASE_SECONDS = 120;
 const BATCH = 100;
 
 const NOTHING: Swept = { uploads: 0, blobs: 0, orphans: 0 };
@@ -27,48 +25,37 @@ export class Sweep {
   readonly #options: OrphanOptions;
   readonly #garbage: Garbage;
   readonly #orphans: Orphans;
-  #isOver = false;
-  #renewAt = 0;
-  readonly #lease = { name: "objects", holder: randomId(), seconds: LEASE_SECONDS };
+  readonly #turn: Turn;
 
   constructor(options: OrphanOptions, garbage: Garbage) {
     this.#options = options;
     this.#garbage = garbage;
     this.#orphans = new Orphans(options);
+    this.#turn = new Turn({ ...options, name: "objects" });
   }
 
   /** One pass. Does nothing while another node is at it. */
   async run({ orphans = true }: SweepOptions): Promise<Swept> {
-    if (!(await this.#mayGoOn())) return NOTHING;
+    const mayGoOn = () => this.#turn.mayGoOn();
+    if (!(await mayGoOn())) return NOTHING;
     try {
       return {
         uploads: await this.#endUploads(),
-        blobs: await this.#garbage.collect(() => this.#mayGoOn()),
-        orphans: orphans ? await this.#orphans.collect(() => this.#mayGoOn()) : 0,
+        blobs: await this.#garbage.collect(mayGoOn),
+        orphans: orphans ? await this.#orphans.collect(mayGoOn) : 0,
       };
     } finally {
-      this.#renewAt = 0;
-      if (this.#db.shared) await releaseLease(this.#db, this.#lease);
+      await this.#turn.end();
     }
   }
 
   /** Lets the pass under way end early. */
   stop(): void {
-    this.#isOver = true;
+    this.#turn.stop();
   }
 
   get #db(): Database {
     return this.#options.db;
-  }
-
-  /** Where nobody shares the store there is nobody to agree with. Else the lease is renewed in good time. */
-  async #mayGoOn(): Promise<boolean> {
-    const { db, now } = this.#options;
-    if (this.#isOver) return false;
-    if (!db.shared || now() < this.#renewAt) return true;
-    if (!(await acquireLease(db, this.#lease, now()))) return false;
-    this.#renewAt = now() + (LEASE_SECONDS * 1000) / 4;
-    return true;
   }
 
   async #endUploads(): Promise<number> {

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { statement, text } from "#db";
 import type { BlobDriver } from "./driver.ts";
-import type { Bucket, UploadedPart } from "./model.ts";
+import type { Bucket } from "./model.ts";
+import type { UploadedPart } from "./upload-model.ts";
 import { ObjectStore } from "./object-store.ts";
 import {
   ACCOUNT,

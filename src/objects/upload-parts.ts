@@ -1,19 +1,21 @@
 /** The parts that an upload is completed with: there, as they were sent, and of the sizes they must have. */
 import { ObjectFault } from "./fault.ts";
 import type { ObjectLimits } from "./limits.ts";
-import type { CompleteOptions, UploadedPart } from "./model.ts";
+import type { Checksums } from "./model.ts";
+import type { CompleteOptions, UploadedPart } from "./upload-model.ts";
 
 interface Part {
   readonly number: number;
   readonly size: number;
-  readonly md5: string;
+  readonly etag: string;
+  readonly checksums: Checksums | null;
 }
 
 /** By their numbers, whatever order they were named in. The order of the checks is the original's. */
 export function chosenParts(
   chosen: readonly UploadedPart[],
   there: readonly Part[],
-  { evenParts }: CompleteOptions,
+  { evenParts, size: announced }: CompleteOptions,
   limits: ObjectLimits,
 ): Part[] {
   const repeated = repeatedNumber(chosen);
@@ -21,10 +23,11 @@ export function chosenParts(
     throw new ObjectFault("duplicate-part", `Part ${repeated} is named twice`);
   }
   const byNumber = new Map(there.map((part) => [part.number, part]));
-  const named = chosen.map(({ partNumber, etag }) => {
-    const part = byNumber.get(partNumber);
-    if (part?.md5 === etag) return part;
-    throw new ObjectFault("no-such-part", `Part ${partNumber} was not uploaded with that etag`);
+  const named = chosen.map((one) => {
+    const part = byNumber.get(one.partNumber);
+    if (part !== undefined && isAsNamed(part, one)) return part;
+    const message = `Part ${one.partNumber} was not uploaded with that etag and checksum`;
+    throw new ObjectFault("no-such-part", message);
   });
   checkSizes(named, limits);
   const sorted = named.toSorted((a, b) => a.number - b.number);
@@ -34,7 +37,20 @@ export function chosenParts(
   if (size > limits.objectOctets) {
     throw new ObjectFault("too-large", `An object has at most ${limits.objectOctets} octets`);
   }
+  if (announced !== undefined && announced !== size) {
+    throw new ObjectFault(
+      "incomplete-body",
+      `${announced} octets were announced, the parts have ${size}`,
+    );
+  }
   return sorted;
+}
+
+function isAsNamed(part: Part, { etag, checksum }: UploadedPart): boolean {
+  if (part.etag !== etag) return false;
+  return (
+    checksum === undefined || part.checksums?.[checksum.algorithm] === checksum.value.toLowerCase()
+  );
 }
 
 function repeatedNumber(chosen: readonly UploadedPart[]): number | null {

@@ -1,7 +1,26 @@
 /** The rows of uploads. */
-import { type Bound, integer, json, maybe, mustChangeOne, type RowOf, statement, time } from "#db";
+import {
+  type Bound,
+  bytes,
+  integer,
+  json,
+  maybe,
+  mustChangeOne,
+  type RowOf,
+  statement,
+  time,
+} from "#db";
+import type { Encryption } from "./encryption.ts";
 import type { Metadata } from "./metadata.ts";
+import type { ChecksumChoice } from "./upload-model.ts";
+import type { ObjectRow } from "./object-rows.ts";
 import { flag, id, key, storageClass } from "./schema.ts";
+
+/** What the object has that an upload became, beside what the upload itself says of it. */
+export type Completed = Pick<
+  ObjectRow,
+  "version" | "size" | "etag" | "uploadedAt" | "checksums" | "partCount"
+>;
 
 const upload = {
   id,
@@ -13,8 +32,13 @@ const upload = {
   storageClass,
   metadata: maybe(json<Metadata>()),
   createdAt: time,
+  checksum: maybe(json<ChecksumChoice>()),
+  encryption: maybe(json<Encryption>()),
+  /** Null unless it was completed. */
+  completed: maybe(json<Completed>()),
 };
-const UPLOAD = "id, bucket, key, is_open, revision, storage_class, metadata, created_at";
+const UPLOAD = `id, bucket, key, is_open, revision, storage_class, metadata, created_at, checksum, encryption,
+  completed`;
 
 export const uploadById = statement({
   sql: `SELECT ${UPLOAD} FROM uploads WHERE id = :id`,
@@ -25,8 +49,17 @@ export type UploadRow = RowOf<typeof uploadById>;
 
 export const addUpload = statement({
   sql: `INSERT INTO uploads (${UPLOAD}) VALUES (:id, :bucket, :key, :isOpen, :revision,
-        :storageClass, :metadata, :createdAt)`,
+        :storageClass, :metadata, :createdAt, :checksum, :encryption, :completed)`,
   takes: upload,
+});
+
+/** Those open, behind a place among them; begun after a time. */
+export const openUploadsBehind = statement({
+  sql: `SELECT ${UPLOAD} FROM uploads
+        WHERE bucket = :bucket AND is_open = 1 AND (key, id) > (:key, :id) AND key < :end
+        AND created_at > :since ORDER BY bucket, key, id LIMIT :limit`,
+  takes: { bucket: integer, key: bytes, id, end: bytes, since: time, limit: integer },
+  gives: upload,
 });
 
 const touchUpload = statement({
@@ -39,12 +72,15 @@ export function whileOpen(id: string): Bound {
 }
 
 const finishUpload = statement({
-  sql: "UPDATE uploads SET is_open = 0 WHERE id = :id AND is_open = 1 AND revision = :seen",
-  takes: { id, seen: integer },
+  sql: `UPDATE uploads SET is_open = 0, completed = :completed
+        WHERE id = :id AND is_open = 1 AND revision = :seen`,
+  takes: { id, seen: integer, completed: upload.completed },
 });
 /** Guards the completion: no part may have come since it was looked at. */
-export function finish({ id, revision }: UploadRow): Bound {
-  return mustChangeOne(finishUpload({ id, seen: revision }));
+export function finish({ id, revision }: UploadRow, object: ObjectRow): Bound {
+  const { version, size, etag, uploadedAt, checksums, partCount } = object;
+  const completed = { version, size, etag, uploadedAt, checksums, partCount };
+  return mustChangeOne(finishUpload({ id, seen: revision, completed }));
 }
 
 const closeUpload = statement({

@@ -1,29 +1,35 @@
 /** Multipart uploads: parts gathered under an id, and the object that they become where they lie. */
 import { type Database, isDatabaseFault, untilUndisturbed } from "#db";
-import { randomId } from "#kit/random.ts";
+import { randomId, timedId } from "#kit/random.ts";
+import type { Alongside } from "./alongside.ts";
 import { leave } from "./bodies.ts";
-import type { Contents } from "./contents.ts";
+import { allowWrite } from "./conditions.ts";
+import type { Content, Contents } from "./contents.ts";
+import { Seal } from "./encryption.ts";
 import { ObjectFault } from "./fault.ts";
 import type { Garbage } from "./garbage.ts";
 import { etagOfParts } from "./hashing.ts";
 import { checkKey } from "./keys.ts";
 import { MAX_PARTS, type ObjectLimits, UPLOAD_LIFETIME_MS } from "./limits.ts";
 import { metadataOf, storageClassOf } from "./metadata.ts";
+import type { Body, Bucket, ExpectedChecksum, ObjectInfo } from "./model.ts";
 import type {
-  Body,
-  BodyOptions,
-  Bucket,
   CompleteOptions,
-  ObjectInfo,
+  PartListOptions,
+  PartOptions,
+  PartPage,
+  StoredPart,
   Upload,
   UploadedPart,
-  WriteOptions,
-} from "./model.ts";
-import { infoOf, type ObjectRow } from "./object-rows.ts";
-import { put } from "./object-writes.ts";
+  UploadOptions,
+} from "./upload-model.ts";
+import { infoOf, objectInfo, type ObjectRow } from "./object-rows.ts";
+import { put, putAfter } from "./object-writes.ts";
+import { checkChoice, checksumsOfParts } from "./part-checksums.ts";
 import * as parts from "./part-rows.ts";
-import * as rows from "./upload-rows.ts";
+import { listParts, uploadOf } from "./upload-listing.ts";
 import { chosenParts } from "./upload-parts.ts";
+import * as rows from "./upload-rows.ts";
 import type { WritingOptions } from "./writing.ts";
 
 export class Uploads {
@@ -32,33 +38,36 @@ export class Uploads {
   readonly #garbage: Garbage;
   readonly #limits: ObjectLimits;
   readonly #now: () => number;
+  readonly #alongside: Alongside;
 
-  constructor({ db, contents, garbage, limits, now }: WritingOptions) {
+  constructor({ db, contents, garbage, limits, now, alongside }: WritingOptions) {
     this.#db = db;
     this.#contents = contents;
     this.#garbage = garbage;
     this.#limits = limits;
     this.#now = now;
+    this.#alongside = alongside;
   }
 
-  async create(bucket: Bucket, key: string, options: WriteOptions): Promise<Upload> {
+  async create(bucket: Bucket, key: string, options: UploadOptions): Promise<Upload> {
     checkKey(key);
-    const storageClass = storageClassOf(options, bucket);
-    const metadata = metadataOf(options, this.#limits.metadata);
-    const [uploadId, createdAt] = [randomId(), this.#now()];
-    await this.#db.write(
-      rows.addUpload({
-        id: uploadId,
-        bucket: bucket.number,
-        key,
-        isOpen: true,
-        revision: 0,
-        storageClass,
-        metadata,
-        createdAt,
-      }),
-    );
-    return { key, uploadId, createdAt, storageClass };
+    if (options.checksum !== undefined) checkChoice(options.checksum);
+    const createdAt = this.#now();
+    const upload: rows.UploadRow = {
+      id: timedId(createdAt),
+      bucket: bucket.number,
+      key,
+      isOpen: true,
+      revision: 0,
+      storageClass: storageClassOf(options, bucket),
+      metadata: metadataOf(options, this.#limits.metadata),
+      createdAt,
+      checksum: options.checksum ?? null,
+      encryption: options.encryption ? Seal.begin(options.encryption).encryption : null,
+      completed: null,
+    };
+    await this.#db.write(rows.addUpload(upload));
+    return uploadOf(upload);
   }
 
   async putPart(
@@ -67,65 +76,98 @@ export class Uploads {
     uploadId: string,
     number: number,
     body: Body | Uint8Array,
-    options: BodyOptions,
-  ): Promise<UploadedPart> {
+    options: PartOptions,
+  ): Promise<StoredPart> {
+    let upload: rows.UploadRow;
+    let seal: Seal | null;
     try {
       if (!Number.isInteger(number) || number < 1 || number > MAX_PARTS) {
         throw new ObjectFault("no-such-part", `Parts have numbers from 1 to ${MAX_PARTS}`);
       }
-      await this.#open(bucket, key, uploadId);
+      upload = await this.#open(bucket, key, uploadId);
+      seal = Seal.open(upload.encryption, options.encryption);
     } catch (error) {
       await leave(body);
       throw error;
     }
-    return this.#contents.store(body, options, async ({ size, md5, blob, body }) => {
-      const part = { upload: uploadId, number, size, md5, blob, body, uploadedAt: this.#now() };
-      try {
-        this.#garbage.made(await this.#db.write(rows.whileOpen(uploadId), ...parts.put(part)));
-      } catch (error) {
-        if (isDatabaseFault(error, "guard")) throw noSuchUpload(uploadId);
-        throw error;
-      }
-      return { partNumber: number, etag: md5 };
-    });
+    const intake = { ...options, checksums: checksumsOf(upload, options), seal };
+    return this.#contents.store(body, intake, (content) =>
+      this.#commitPart(uploadId, number, content),
+    );
   }
 
-  /** No octet moves: the rows of the parts stay, and the object's row leads to them. */
+  async #commitPart(upload: string, number: number, content: Content): Promise<StoredPart> {
+    const { etag, checksums } = content;
+    const part = { ...content, upload, number, uploadedAt: this.#now() };
+    try {
+      this.#garbage.made(await this.#db.write(rows.whileOpen(upload), ...parts.put(part)));
+    } catch (error) {
+      if (isDatabaseFault(error, "guard")) throw noSuchUpload(upload);
+      throw error;
+    }
+    return { partNumber: number, etag, checksums: checksums ?? {} };
+  }
+
+  /**
+   * No octet moves: the rows of the parts stay, and the object's row leads to them. Null when a condition did
+   * not hold.
+   */
   complete(
     bucket: Bucket,
     key: string,
     uploadId: string,
     chosen: readonly UploadedPart[],
     options: CompleteOptions,
-  ): Promise<ObjectInfo> {
+  ): Promise<ObjectInfo | null> {
+    const { conditions, isRepeatable = true } = options;
     return untilUndisturbed(async () => {
-      const upload = await this.#open(bucket, key, uploadId);
+      const upload = await this.#find(bucket, key, uploadId);
+      if (upload.completed !== null && isRepeatable)
+        return infoOfCompleted(upload, upload.completed);
+      this.#checkOpen(upload);
+      if (options.encryption !== undefined) Seal.open(upload.encryption, options.encryption);
       const there = await this.#db.all(parts.partsOfUpload({ upload: uploadId }));
       const used = chosenParts(chosen, there, options, this.#limits);
-      const uploadedAt = this.#now();
+      const seen = conditions === undefined ? null : await this.#db.first(objectInfo(upload));
+      if (conditions !== undefined && !allowWrite(conditions, seen)) return null;
       const row: ObjectRow = {
         bucket: bucket.number,
         key,
         version: randomId(),
         size: used.reduce((sum, { size }) => sum + size, 0),
-        etag: etagOfParts(used.map(({ md5 }) => md5)),
-        uploadedAt,
+        etag: etagOfParts(used.map(({ etag }) => etag)),
+        uploadedAt: this.#now(),
         storageClass: upload.storageClass,
-        checksums: null,
-        metadata: upload.metadata,
         partCount: used.length,
+        checksums: checksumsOfParts(upload.checksum, used, options.checksum),
+        encryption: upload.encryption,
+        metadata: upload.metadata,
         blob: uploadId,
         body: null,
       };
       const numbers = new Set(used.map(({ number }) => number));
       const steps = [
-        rows.finish(upload),
-        ...parts.place(uploadId, there, numbers, uploadedAt),
-        ...put(this.#db, row),
+        rows.finish(upload, row),
+        ...parts.place(uploadId, there, numbers, row.uploadedAt),
+        ...this.#alongside(bucket, { kind: "put", row }),
+        ...(conditions === undefined
+          ? put(this.#db, row)
+          : putAfter(this.#db, row, seen?.version ?? null)),
       ];
       this.#garbage.madeByPut(await this.#db.write(...steps));
       return infoOf(row, row.metadata ?? {});
     });
+  }
+
+  /** Of an upload that is open. */
+  async parts(
+    bucket: Bucket,
+    key: string,
+    uploadId: string,
+    options: PartListOptions,
+  ): Promise<PartPage> {
+    const upload = await this.#open(bucket, key, uploadId);
+    return { upload: uploadOf(upload), ...(await listParts(this.#db, uploadId, options)) };
   }
 
   /** An upload that has ended, one way or the other, need not be aborted: that is no fault. */
@@ -141,9 +183,13 @@ export class Uploads {
 
   async #open(bucket: Bucket, key: string, uploadId: string): Promise<rows.UploadRow> {
     const upload = await this.#find(bucket, key, uploadId);
-    const hasLapsed = upload.createdAt + UPLOAD_LIFETIME_MS <= this.#now();
-    if (!upload.isOpen || hasLapsed) throw noSuchUpload(uploadId);
+    this.#checkOpen(upload);
     return upload;
+  }
+
+  #checkOpen({ id, isOpen, createdAt }: rows.UploadRow): void {
+    const hasLapsed = createdAt + UPLOAD_LIFETIME_MS <= this.#now();
+    if (!isOpen || hasLapsed) throw noSuchUpload(id);
   }
 
   async #find(bucket: Bucket, key: string, uploadId: string): Promise<rows.UploadRow> {
@@ -155,6 +201,18 @@ export class Uploads {
     }
     return upload;
   }
+}
+
+/** Of a part the one that the upload chose is always kept. */
+function checksumsOf(
+  { checksum }: rows.UploadRow,
+  { checksums = [] }: PartOptions,
+): readonly ExpectedChecksum[] {
+  return checksum === null ? checksums : [...checksums, { algorithm: checksum.algorithm }];
+}
+
+function infoOfCompleted(upload: rows.UploadRow, completed: rows.Completed): ObjectInfo {
+  return infoOf({ ...upload, ...completed }, upload.metadata ?? {});
 }
 
 function noSuchUpload(uploadId: string): ObjectFault {

@@ -1,15 +1,26 @@
 /** Puts and deletes: what is checked first, and the one commit that makes the change. */
-import { type Database, untilUndisturbed } from "#db";
+import { type Database, isDatabaseFault, untilUndisturbed } from "#db";
 import { randomId } from "#kit/random.ts";
+import type { Alongside, Change } from "./alongside.ts";
 import { leave } from "./bodies.ts";
-import { allowWrite } from "./conditions.ts";
+import { allowDelete, allowWrite } from "./conditions.ts";
 import type { Content, Contents } from "./contents.ts";
+import { Seal } from "./encryption.ts";
 import { ObjectFault } from "./fault.ts";
 import type { Garbage } from "./garbage.ts";
 import { checkKey } from "./keys.ts";
 import { MAX_DELETED_KEYS, type ObjectLimits } from "./limits.ts";
-import { metadataOf, storageClassOf } from "./metadata.ts";
-import type { Body, Bucket, Conditions, ObjectInfo, PutOptions } from "./model.ts";
+import { checkStorageClass, metadataOf, retagged, storageClassOf } from "./metadata.ts";
+import type {
+  Body,
+  Bucket,
+  Conditions,
+  DeleteConditions,
+  DeleteOutcome,
+  ObjectInfo,
+  PutOptions,
+  StorageClass,
+} from "./model.ts";
 import { infoOf, objectInfo, type ObjectRow } from "./object-rows.ts";
 import * as writes from "./object-writes.ts";
 
@@ -19,10 +30,14 @@ export interface WritingOptions {
   readonly garbage: Garbage;
   readonly limits: ObjectLimits;
   readonly now: () => number;
+  readonly alongside: Alongside;
 }
 
 /** What a put says of its object. */
-type Described = Pick<ObjectRow, "bucket" | "key" | "version" | "storageClass" | "metadata">;
+interface Described extends Pick<ObjectRow, "key" | "version" | "storageClass" | "metadata"> {
+  readonly bucket: Bucket;
+  readonly seal: Seal | null;
+}
 
 export class Writing {
   readonly #db: Database;
@@ -30,13 +45,15 @@ export class Writing {
   readonly #garbage: Garbage;
   readonly #limits: ObjectLimits;
   readonly #now: () => number;
+  readonly #alongside: Alongside;
 
-  constructor({ db, contents, garbage, limits, now }: WritingOptions) {
+  constructor({ db, contents, garbage, limits, now, alongside }: WritingOptions) {
     this.#db = db;
     this.#contents = contents;
     this.#garbage = garbage;
     this.#limits = limits;
     this.#now = now;
+    this.#alongside = alongside;
   }
 
   async put(
@@ -52,7 +69,8 @@ export class Writing {
       await leave(body); // What comes with something wrong is not read.
       throw error;
     }
-    return this.#contents.store(body, options, (content) =>
+    const { seal } = described;
+    return this.#contents.store(body, { ...options, seal }, (content) =>
       this.#commit(described, content, options),
     );
   }
@@ -61,47 +79,59 @@ export class Writing {
   #describe(bucket: Bucket, key: string, options: PutOptions): Described {
     checkKey(key);
     return {
-      bucket: bucket.number,
+      bucket,
       key,
       version: randomId(),
       storageClass: storageClassOf(options, bucket),
       metadata: metadataOf(options, this.#limits.metadata),
+      seal: options.encryption === undefined ? null : Seal.begin(options.encryption),
     };
   }
 
   async #commit(
-    { bucket, key, version, storageClass, metadata }: Described,
-    { size, md5, checksums, body, blob }: Content,
+    { bucket, key, version, storageClass, metadata, seal }: Described,
+    { size, etag, checksums, body, blob, iv }: Content,
     options: PutOptions,
   ): Promise<ObjectInfo | null> {
-    const [etag, partCount] = [md5, null];
-    const about = { bucket, key, version, size, etag, storageClass, checksums, metadata };
-    const rowAt = (uploadedAt: number) => ({ ...about, uploadedAt, partCount, blob, body });
+    const row: ObjectRow = {
+      bucket: bucket.number,
+      key,
+      version,
+      size,
+      etag,
+      uploadedAt: this.#now(),
+      storageClass,
+      partCount: null,
+      checksums,
+      encryption: seal && { ...seal.encryption, iv: iv! },
+      metadata,
+      blob,
+      body,
+    };
     const { conditions } = options;
     const stored =
       conditions === undefined
-        ? await this.#put(rowAt(this.#now()))
-        : await this.#putIf(conditions, rowAt);
+        ? await this.#put(bucket, row)
+        : await this.#putIf(bucket, row, conditions);
     // The metadata is the caller's own, not what was read back from the row.
     return stored && infoOf(stored, options);
   }
 
-  async #put(row: ObjectRow): Promise<ObjectRow> {
-    this.#garbage.madeByPut(await this.#db.write(...writes.put(this.#db, row)));
+  async #put(bucket: Bucket, row: ObjectRow): Promise<ObjectRow> {
+    const steps = [...this.#alongside(bucket, put(row)), ...writes.put(this.#db, row)];
+    this.#garbage.madeByPut(await this.#db.write(...steps));
     return row;
   }
 
   /** The check and the write are one: what was checked must still be there when it is written. */
-  #putIf(
-    conditions: Conditions,
-    rowAt: (uploadedAt: number) => ObjectRow,
-  ): Promise<ObjectRow | null> {
+  #putIf(bucket: Bucket, described: ObjectRow, conditions: Conditions): Promise<ObjectRow | null> {
     return untilUndisturbed(async () => {
-      const row = rowAt(this.#now());
+      const row = { ...described, uploadedAt: this.#now() };
       const seen = await this.#db.first(objectInfo(row));
       if (!allowWrite(conditions, seen)) return null;
       const steps = writes.putAfter(this.#db, row, seen?.version ?? null);
-      this.#garbage.madeByPut(await this.#db.write(...steps));
+      const all = [...this.#alongside(bucket, put(row)), ...steps];
+      this.#garbage.madeByPut(await this.#db.write(...all));
       return row;
     });
   }
@@ -114,6 +144,64 @@ export class Writing {
     for (const key of keys) checkKey(key);
     // In one order everywhere, so that no two deletes wait for each other.
     const sorted = keys.length === 1 ? keys : [...new Set(keys)].sort();
-    this.#garbage.made(await this.#db.write(...writes.remove(bucket, sorted, this.#now())));
+    const steps = writes.remove(bucket, sorted, this.#now());
+    const all = [...this.#alongside(bucket, { kind: "delete", keys: sorted }), ...steps];
+    this.#garbage.made(await this.#db.write(...all));
   }
+
+  /** What was checked must still be there when it is removed. */
+  deleteIf(bucket: Bucket, key: string, conditions: DeleteConditions): Promise<DeleteOutcome> {
+    checkKey(key);
+    return untilUndisturbed(async () => {
+      const seen = await this.#db.first(objectInfo({ bucket: bucket.number, key }));
+      if (seen === null) return "missing";
+      if (!allowDelete(conditions, seen)) return "condition-failed";
+      const steps = writes.removeAfter(bucket, key, seen.version, this.#now());
+      const all = [...this.#alongside(bucket, { kind: "delete", keys: [key] }), ...steps];
+      this.#garbage.made(await this.#db.write(...all));
+      return "deleted";
+    });
+  }
+
+  /** False when that version is there no more. */
+  async deleteVersion(bucket: Bucket, key: string, version: string): Promise<boolean> {
+    const steps = writes.removeAfter(bucket, key, version, this.#now());
+    const all = [...this.#alongside(bucket, { kind: "delete", keys: [key] }), ...steps];
+    try {
+      this.#garbage.made(await this.#db.write(...all));
+      return true;
+    } catch (error) {
+      if (isDatabaseFault(error, "guard")) return false;
+      throw error;
+    }
+  }
+
+  /** False when there is no such object. */
+  setTags(bucket: Bucket, key: string, tags: Readonly<Record<string, string>>): Promise<boolean> {
+    checkKey(key);
+    return untilUndisturbed(async () => {
+      const seen = await this.#db.first(objectInfo({ bucket: bucket.number, key }));
+      if (seen === null) return false;
+      const metadata = retagged(seen.metadata, tags);
+      await this.#db.write(writes.describe(bucket, key, seen.version, metadata));
+      return true;
+    });
+  }
+
+  /** False when that version is there no more. */
+  async transition(
+    bucket: Bucket,
+    key: string,
+    version: string,
+    storageClass: StorageClass,
+  ): Promise<boolean> {
+    checkStorageClass(storageClass);
+    const which = { bucket: bucket.number, key, version };
+    const [result] = await this.#db.write(writes.setStorageClass({ ...which, storageClass }));
+    return result.changes > 0;
+  }
+}
+
+function put(row: ObjectRow): Change {
+  return { kind: "put", row };
 }

@@ -168,8 +168,9 @@ async function endUpload(
   }
   const named = sorted.map(([partNumber], i) => ({ partNumber, etag: md5Of(pieces[i]!) }));
   ledger.take({ begin: number, operation: { kind: "complete", key, uploadId, pieces } });
-  const options = { evenParts: true };
-  const { version, etag } = await store.completeUpload(bucket, key, uploadId, named, options);
+  const options = { evenParts: true, isRepeatable: false };
+  const object = await store.completeUpload(bucket, key, uploadId, named, options);
+  const { version, etag } = object!;
   ledger.take({ done: number, outcome: { version, etag } });
 }
 

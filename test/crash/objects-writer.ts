@@ -79,9 +79,10 @@ async function upload(key: string): Promise<void> {
   const end = chance(10);
   if (end < 6) {
     const parts = pieces.map((piece, i) => ({ partNumber: i + 1, etag: md5Of(piece) }));
-    await perform({ kind: "complete", key, uploadId, pieces }, () =>
-      store.completeUpload(bucket, key, uploadId, parts, { evenParts: true }),
-    );
+    await perform({ kind: "complete", key, uploadId, pieces }, async () => {
+      const options = { evenParts: true };
+      return (await store.completeUpload(bucket, key, uploadId, parts, options))!;
+    });
   } else if (end < 8) {
     await perform({ kind: "abort", uploadId }, () => store.abortUpload(bucket, key, uploadId));
   }

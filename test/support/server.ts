@@ -78,7 +78,11 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 }
 
 /** Runs the command with this Node, without settings that the developer's shell may hold. */
-const anyPort = { SELVEDGE_EDGE: "127.0.0.1:0", SELVEDGE_EDGE_TLS: "127.0.0.1:0" };
+const anyPort = {
+  SELVEDGE_S3: "127.0.0.1:0",
+  SELVEDGE_EDGE: "127.0.0.1:0",
+  SELVEDGE_EDGE_TLS: "127.0.0.1:0",
+};
 
 export function runSelvedge(
   args: readonly string[],

@@ -1,5 +1,5 @@
 /**
- * The DNS record that a script's domain needs: a proxied one, whose answers are the edge's addresses. The
+ * The DNS record that the domain of a script or a bucket needs: a proxied one, whose answers are the edge's addresses. The
  * original makes an AAAA record of the discard prefix, RFC 6666, and so do we.
  */
 import type { Accounts, Identity } from "#accounts";
@@ -38,6 +38,8 @@ export interface DomainRecordOptions {
   readonly overrides: boolean;
   /** Sees whether it can be done, and does nothing. */
   readonly dryRun: boolean;
+  /** By which the record is known again. */
+  readonly comment?: string;
 }
 
 /**
@@ -49,7 +51,7 @@ export async function setDomainRecord(
   zone: Zone,
   hostname: string,
   identity: Identity,
-  { overrides, dryRun }: DomainRecordOptions,
+  { overrides, dryRun, comment = COMMENT }: DomainRecordOptions,
 ): Promise<void> {
   const addresses = await addressesAt(records, zone, hostname);
   if (addresses.some(({ proxied }) => proxied)) return;
@@ -63,7 +65,7 @@ export async function setDomainRecord(
     name: hostname,
     input: { content: PLACEHOLDER },
     proxied: true,
-    comment: COMMENT,
+    comment,
   };
   const deletes = addresses.map(({ id }) => id);
   const batch = { deletes, patches: [], puts: [], posts: [record] };
@@ -73,15 +75,16 @@ export async function setDomainRecord(
 /** Takes away what `setDomainRecord` has made for domains that are gone. */
 export async function removeDomainRecords(
   { records, zones }: { readonly records: Records; readonly zones: Zones },
-  domains: readonly ScriptDomain[],
+  domains: readonly Pick<ScriptDomain, "zoneId" | "hostname">[],
   identity: Identity,
+  comment = COMMENT,
 ): Promise<void> {
   for (const { zoneId, hostname } of domains) {
     const zone = await zones.get(zoneId);
     const found = await records.at(zone, hostname);
     const made = found.find(
       ({ type, content, proxied, extra }) =>
-        type === "AAAA" && content === PLACEHOLDER && proxied && extra?.comment === COMMENT,
+        type === "AAAA" && content === PLACEHOLDER && proxied && extra?.comment === comment,
     );
     if (made === undefined) continue;
     await records.remove(zone.id, made.id, changeOptions(zone, identity, { dry_run: false }));

@@ -1,5 +1,5 @@
-/** The zone that a route or a domain of a script belongs to. */
-import { AccountFault, type Accounts, type Identity } from "#accounts";
+/** The zone that a route or a domain of a script, or of a bucket, belongs to. */
+import { AccountFault, type Accounts, type Identity, type Permission } from "#accounts";
 import { type Zone, ZoneFault, type Zones } from "#zones";
 
 /** How a project file names a zone; without a name it is the closest above the hostname. */
@@ -8,11 +8,12 @@ export interface ZoneNamed {
   readonly zone_name?: string | null | undefined;
 }
 
-/** Finds zones of one account in which the caller may change what leads to scripts. */
+/** Finds zones of one account in which the caller may change what leads to scripts, or otherwhere. */
 export async function zoneFinder(
   accountId: string,
   identity: Identity,
   { zones, accounts }: { readonly zones: Zones; readonly accounts: Accounts },
+  permission: Permission = "script-routes.edit",
 ): Promise<(hostname: string, named: ZoneNamed) => Promise<Zone>> {
   const all = await zones.list([accountId]);
   return async (hostname, named) => {
@@ -21,9 +22,12 @@ export async function zoneFinder(
       throw new ZoneFault("no-such-zone", `There is no zone for ${hostname} in this account`);
     }
     const resource = { kind: "zone", zone: zone.id, account: accountId } as const;
-    if (await accounts.may(identity, "script-routes.edit", resource)) return zone;
+    if (await accounts.may(identity, permission, resource)) return zone;
     // The code after which wrangler goes on with the zones one by one.
-    throw new AccountFault("forbidden-records", `Routes of ${zone.name} may not be changed`);
+    throw new AccountFault(
+      "forbidden-records",
+      `What leads to names of ${zone.name} may not be changed`,
+    );
   };
 }
 

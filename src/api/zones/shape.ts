@@ -57,7 +57,7 @@ export const plans = [PLAN];
 export function showZone(
   zone: Zone,
   account: Account,
-  { nameservers, now }: Pick<ApiParts, "nameservers" | "now">,
+  { nameservers, certificates, now }: Pick<ApiParts, "nameservers" | "certificates" | "now">,
 ): object {
   return {
     id: zone.id,
@@ -76,7 +76,7 @@ export function showZone(
     ...(zone.vanityNameServers.length > 0 && { vanity_name_servers: zone.vanityNameServers }),
     meta: {
       step: 2,
-      custom_certificate_quota: 0,
+      custom_certificate_quota: certificates.custom.quota,
       page_rule_quota: 0,
       phishing_detected: false,
       multiple_railguns_allowed: false,

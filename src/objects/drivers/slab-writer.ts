@@ -1,4 +1,5 @@
 /** Writes bodies to files in large pieces, whatever the size of their chunks. */
+import { BufferPool } from "#kit/buffer-pool.ts";
 import type { Body } from "../model.ts";
 import { type Disk, diskFault } from "./disk.ts";
 
@@ -8,12 +9,12 @@ const SLAB_BYTES = 512 * 1024;
 /** A chunk of this size is written as it is: copying it would cost more than another write. */
 const LARGE_CHUNK_BYTES = 256 * 1024;
 
-/** Slabs that are kept for the next bodies: memory that is new to the process costs a copy's time. */
+/** Slabs that are kept for the next bodies. */
 const MAX_FREE_SLABS = 16;
 
 export class SlabWriter {
   readonly #disk: Disk;
-  readonly #free: Buffer[] = [];
+  readonly #slabs = new BufferPool(SLAB_BYTES, MAX_FREE_SLABS);
 
   constructor(disk: Disk) {
     this.#disk = disk;
@@ -24,7 +25,7 @@ export class SlabWriter {
    * would otherwise change what was to be written.
    */
   async write(body: Body, openFile: () => Promise<number>): Promise<void> {
-    const slab = this.#free.pop() ?? Buffer.allocUnsafeSlow(SLAB_BYTES);
+    const slab = this.#slabs.take();
     let filled = 0;
     let at = 0;
     const flush = async (bytes: Uint8Array) => {
@@ -49,7 +50,7 @@ export class SlabWriter {
       }
       if (filled > 0) await flush(slab.subarray(0, filled));
     } finally {
-      if (this.#free.length < MAX_FREE_SLABS) this.#free.push(slab);
+      this.#slabs.give(slab);
     }
   }
 

@@ -1,0 +1,137 @@
+/** Hostnames of zones under which anyone may read a bucket. */
+import { domainToASCII } from "node:url";
+import { z } from "zod";
+import { type BucketDomain, ObjectFault } from "#objects";
+import type { Zone } from "#zones";
+import { endpoint } from "../endpoint.ts";
+import { removeDomainRecords, setDomainRecord } from "../script-domains/dns.ts";
+import { zoneFinder } from "../script-routes/zone-of.ts";
+import { paths } from "./paths.ts";
+import { bucketOf, checkJurisdiction } from "./shape.ts";
+
+const places = paths.map((path) => `${path}/:bucket_name/domains/custom` as const);
+
+/** By which its record is known again when a domain goes. */
+const COMMENT = "Made for a bucket's domain";
+
+/** What TLS a zone asks for is a setting of the zone. */
+const tls = { minTLS: z.string().nullish(), ciphers: z.array(z.string()).nullish() };
+
+export const listBucketDomains = places.map((path) =>
+  endpoint({
+    method: "GET",
+    path,
+    summary: "List the domains of a bucket",
+    permission: "buckets.read",
+    handle: async ({ params, headers }, { objects, bucketDomains, zones }) => {
+      checkJurisdiction(headers);
+      const domains = await bucketDomains.list(await bucketOf(objects, params));
+      const all = await zones.list([params.account_id]);
+      return { domains: domains.map((domain) => showDomain(domain, all)) };
+    },
+  }),
+);
+
+export const getBucketDomain = places.map((path) =>
+  endpoint({
+    method: "GET",
+    path: `${path}/:domain`,
+    summary: "Show a domain of a bucket",
+    permission: "buckets.read",
+    handle: async ({ params, headers }, { objects, bucketDomains, zones }) => {
+      checkJurisdiction(headers);
+      const bucket = await bucketOf(objects, params);
+      const domain = await bucketDomains.get(bucket, params.domain.toLowerCase());
+      return showDomain(domain, await zones.list([params.account_id]));
+    },
+  }),
+);
+
+export const attachBucketDomain = places.map((path) =>
+  endpoint({
+    method: "POST",
+    path,
+    summary: "Let anyone read a bucket under a hostname",
+    permission: "buckets.edit",
+    plainText: true,
+    body: z.object({
+      domain: z.string(),
+      zoneId: z.string().nullish(),
+      enabled: z.boolean().default(true),
+      ...tls,
+    }),
+    handle: async ({ params, body, headers, identity }, parts) => {
+      checkJurisdiction(headers);
+      const bucket = await bucketOf(parts.objects, params);
+      const find = await zoneFinder(params.account_id, identity, parts, "dns.edit");
+      const hostname = domainToASCII(body.domain);
+      const zone = await find(hostname, { zone_id: body.zoneId });
+      checkWithin(hostname, zone);
+      const options = { overrides: false, comment: COMMENT };
+      const setRecord = (dryRun: boolean) =>
+        setDomainRecord(parts, zone, hostname, identity, { ...options, dryRun });
+      await setRecord(true);
+      const { enabled } = body;
+      await parts.bucketDomains.attach(bucket, { hostname, zoneId: zone.id, enabled });
+      await setRecord(false);
+      return { domain: hostname, enabled, zoneId: zone.id };
+    },
+  }),
+);
+
+export const editBucketDomain = places.map((path) =>
+  endpoint({
+    method: "PUT",
+    path: `${path}/:domain`,
+    summary: "Switch a domain of a bucket on or off",
+    permission: "buckets.edit",
+    plainText: true,
+    body: z.object({ enabled: z.boolean().optional(), ...tls }),
+    handle: async ({ params, body, headers }, { objects, bucketDomains }) => {
+      checkJurisdiction(headers);
+      const bucket = await bucketOf(objects, params);
+      const { hostname, enabled } = await bucketDomains.get(bucket, params.domain.toLowerCase());
+      if (body.enabled !== undefined && body.enabled !== enabled) {
+        await bucketDomains.setEnabled(bucket, hostname, body.enabled);
+      }
+      return { domain: hostname, enabled: body.enabled ?? enabled };
+    },
+  }),
+);
+
+export const removeBucketDomain = places.map((path) =>
+  endpoint({
+    method: "DELETE",
+    path: `${path}/:domain`,
+    summary: "Take a hostname from a bucket",
+    permission: "buckets.edit",
+    handle: async ({ params, headers, identity }, parts) => {
+      checkJurisdiction(headers);
+      const bucket = await bucketOf(parts.objects, params);
+      const domain = await parts.bucketDomains.get(bucket, params.domain.toLowerCase());
+      const { hostname } = domain;
+      await parts.bucketDomains.remove(bucket, hostname);
+      // A script may have come to the same hostname, and needs its record now.
+      const scripts = await parts.routes.domains(params.account_id, { hostname });
+      if (scripts.length === 0) await removeDomainRecords(parts, [domain], identity, COMMENT);
+      return { domain: hostname };
+    },
+  }),
+);
+
+function checkWithin(hostname: string, { name }: Zone): void {
+  if (hostname === name || hostname.endsWith(`.${name}`)) return;
+  const shown = JSON.stringify(hostname.slice(0, 80));
+  throw new ObjectFault("bad-domain", `domain: ${shown} is no name in the zone ${name}`);
+}
+
+/** A zone that is served here is its owner's; its certificate comes with the first request. */
+function showDomain({ hostname, zoneId, enabled }: BucketDomain, zones: readonly Zone[]): object {
+  return {
+    domain: hostname,
+    enabled,
+    status: { ownership: enabled ? "active" : "deactivated", ssl: "active" },
+    zoneId,
+    zoneName: zones.find(({ id }) => id === zoneId)?.name ?? "",
+  };
+}

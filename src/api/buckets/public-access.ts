@@ -1,0 +1,51 @@
+/**
+ * Whether anyone may read a bucket over the S3 API. The original has a domain of its own for that, under which its
+ * tools look; here it is the bucket's place in the S3 API.
+ */
+import { z } from "zod";
+import type { Bucket, PublicAccess } from "#objects";
+import { endpoint } from "../endpoint.ts";
+import { paths } from "./paths.ts";
+import { bucketOf, checkJurisdiction } from "./shape.ts";
+
+/** `listing` is ours: whether anyone may also list the bucket. */
+const input = z.object({ enabled: z.boolean(), listing: z.boolean().default(false) });
+
+const NOT_PUBLIC: PublicAccess = { enabled: false, listing: false };
+
+export const getPublicAccess = paths.map((path) =>
+  endpoint({
+    method: "GET",
+    path: `${path}/:bucket_name/domains/managed`,
+    summary: "Show whether anyone may read a bucket",
+    permission: "buckets.read",
+    handle: async ({ params, headers }, { objects, s3Host }) => {
+      checkJurisdiction(headers);
+      const bucket = await bucketOf(objects, params);
+      const access = (await objects.setting(bucket, "public")) ?? NOT_PUBLIC;
+      return showAccess(bucket, access, s3Host);
+    },
+  }),
+);
+
+export const setPublicAccess = paths.map((path) =>
+  endpoint({
+    method: "PUT",
+    path: `${path}/:bucket_name/domains/managed`,
+    summary: "Let anyone read a bucket, or nobody without a key",
+    permission: "buckets.edit",
+    plainText: true,
+    body: input,
+    handle: async ({ params, body, headers }, { objects, s3Host }) => {
+      checkJurisdiction(headers);
+      const bucket = await bucketOf(objects, params);
+      const access = body.enabled ? body : NOT_PUBLIC;
+      await objects.setSetting(bucket, "public", access);
+      return showAccess(bucket, access, s3Host);
+    },
+  }),
+);
+
+function showAccess({ id, name }: Bucket, access: PublicAccess, s3Host: string): object {
+  return { bucketId: id, domain: `${s3Host}/${name}`, ...access };
+}

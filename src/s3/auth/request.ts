@@ -1,0 +1,31 @@
+/** A request as signatures see it. */
+
+export interface SignedRequest {
+  readonly method: string;
+  /** As it was sent, without the query. */
+  readonly rawPath: string;
+  /** Percent-decoded, in the order sent. */
+  readonly query: readonly (readonly [name: string, value: string])[];
+  /** Names in lower case; the values of a repeated one with commas between. Octets as Latin-1. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Names of this server that the client may have signed, the likeliest first. */
+  readonly hosts: readonly string[];
+}
+
+/** Who says to have signed a request, and how. None of it is proved yet. */
+export interface Claim {
+  readonly accessKeyId: string;
+  /** `date/region/s3/aws4_request`. */
+  readonly scope: string;
+  readonly date: string;
+  readonly region: string;
+  /** As in `x-amz-date`. */
+  readonly time: string;
+  /** Lower case, sorted. */
+  readonly signedHeaders: readonly string[];
+  readonly signature: string;
+  /** SHA-256 of the body in hex, or one of the words that stand for it. */
+  readonly payloadHash: string;
+  readonly sessionToken: string | null;
+  readonly isPresigned: boolean;
+}

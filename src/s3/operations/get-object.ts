@@ -1,0 +1,131 @@
+/** Sends an object, or a range or a part of it, as conditions allow. */
+import type { GetOptions, GetResult, ObjectInfo, RangeRequest } from "#objects";
+import { ObjectFault } from "#objects";
+import type { S3Call } from "../call.ts";
+import { conditionsOf, etagsOf, failsPrecondition } from "../conditions.ts";
+import { customerKeyOf } from "../encryption.ts";
+import { withExpiration } from "../expiration.ts";
+import { S3Fault } from "../fault.ts";
+import { objectHeaders, pushChecksums, pushHttpMetadata } from "../object-metadata.ts";
+import type { Operation, S3Answer, S3Parts } from "../operation.ts";
+import { rangeOf } from "../range.ts";
+import { checkVersion, noSuchKey, partNumberOf } from "./object-place.ts";
+
+type Found = Extract<GetResult, { kind: "found" }>;
+
+export const getObject: Operation = {
+  name: "GetObject",
+  method: "GET",
+  on: "object",
+  action: "read",
+  async handle(call, parts) {
+    checkVersion(call);
+    const options = getOptionsOf(call, parts.now());
+    const found = await get(call, options, parts);
+    if (found.kind === "missing") throw noSuchKey(call);
+    if (found.kind === "condition-failed") {
+      return unmet(call, found.object, options);
+    }
+    const answer = answerOf(call, found, options);
+    return withExpiration(answer, parts.store, call.bucket, found.object);
+  },
+};
+
+export function getOptionsOf(call: S3Call, now: number): GetOptions {
+  const conditions = conditionsOf(call, now);
+  const range = rangeOf(call.request.headers.range);
+  const partNumber = partNumberOf(call);
+  const encryption = customerKeyOf(call);
+  if (partNumber !== undefined && call.request.headers.range !== undefined) {
+    throw new S3Fault("InvalidRequest", "Cannot specify both Range header and partNumber.");
+  }
+  return {
+    ...(conditions !== undefined && { conditions }),
+    ...(range !== undefined && { range }),
+    ...(partNumber !== undefined && { partNumber }),
+    ...(encryption !== undefined && { encryption }),
+  };
+}
+
+async function get(call: S3Call, options: GetOptions, parts: S3Parts): Promise<GetResult> {
+  const { store } = parts;
+  const ifRange = call.request.headers["if-range"];
+  const { range, ...whole } = options;
+  try {
+    const found = await store.get(call.bucket, call.key, options);
+    if (found.kind !== "found" || range === undefined || ifRange === undefined) return found;
+    if (isSameFor(ifRange as string, found.object)) return found;
+    if (!(found.body instanceof Uint8Array)) await found.body[Symbol.asyncIterator]().return?.();
+    return await store.get(call.bucket, call.key, whole);
+  } catch (error) {
+    if (!(error instanceof ObjectFault) || error.kind !== "bad-range") throw error;
+    const object = await store.head(call.bucket, call.key);
+    if (object === null) return { kind: "missing" };
+    const isWhole = ifRange !== undefined && !isSameFor(ifRange as string, object);
+    if (isWhole) return store.get(call.bucket, call.key, whole);
+    throw invalidRange(call, object.size);
+  }
+}
+
+/** RFC 9110 §13.1.5: a tag, or the very date that was told. */
+function isSameFor(ifRange: string, { etag, uploadedAt }: ObjectInfo): boolean {
+  const date = Date.parse(ifRange);
+  if (!Number.isNaN(date) && !ifRange.includes('"')) {
+    return Math.floor(uploadedAt / 1000) * 1000 === date;
+  }
+  return etagsOf(ifRange).some((one) => one.type === "strong" && one.value === etag);
+}
+
+export function invalidRange(call: S3Call, size: number): S3Fault {
+  return new S3Fault("InvalidRange", undefined, {
+    extra: {
+      RangeRequested: call.request.headers.range ?? "",
+      ActualObjectSize: String(size),
+    },
+    headers: ["Content-Range", `bytes */${size}`],
+  });
+}
+
+/** What a client has already it is not sent again; what it takes for granted and is not so fails. */
+export function unmet(call: S3Call, object: ObjectInfo, { conditions = {} }: GetOptions): S3Answer {
+  if (failsPrecondition(conditions, object)) throw new S3Fault("PreconditionFailed");
+  const headers = objectHeaders(object);
+  pushHttpMetadata(headers, object, call);
+  return { status: 304, headers };
+}
+
+function answerOf(call: S3Call, { object, range, body }: Found, options: GetOptions): S3Answer {
+  const headers = objectHeaders(object);
+  pushHttpMetadata(headers, object, call);
+  const isPart = pushExtent(headers, call, object, range, options);
+  const octets =
+    body instanceof Uint8Array ? body : { length: range.length, first: NOTHING, rest: body };
+  return { status: isPart ? 206 : 200, headers, body: octets };
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Tells which octets come; whether they were asked for as a part of the object, if only by chance the whole. */
+export function pushExtent(
+  headers: string[],
+  call: S3Call,
+  object: ObjectInfo,
+  range: { readonly offset: number; readonly length: number },
+  options: { readonly range?: RangeRequest; readonly partNumber?: number },
+): boolean {
+  const { offset, length } = range;
+  const { partNumber } = options;
+  const isWhole = offset === 0 && length === object.size;
+  // A whole object in spite of the header: If-Range did not hold.
+  const isPart =
+    partNumber !== undefined ||
+    (options.range !== undefined && (!isWhole || call.request.headers["if-range"] === undefined));
+  if (partNumber !== undefined && object.partCount !== null) {
+    headers.push("x-amz-mp-parts-count", String(object.partCount));
+  }
+  if (!isPart) pushChecksums(headers, object, call);
+  else if (length > 0) {
+    headers.push("Content-Range", `bytes ${offset}-${offset + length - 1}/${object.size}`);
+  }
+  return isPart;
+}

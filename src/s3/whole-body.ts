@@ -1,0 +1,37 @@
+/** A small body read whole, up to a limit, and held against its checksums: the core does so for objects. */
+import { BodyTooLarge } from "#http";
+import { digestOf, type ExpectedChecksum } from "#objects";
+import type { S3Call } from "./call.ts";
+import { S3Fault } from "./fault.ts";
+
+/** With `apart`, checksums of the head are not the body's. */
+export async function readWhole(
+  call: S3Call,
+  limit: number,
+  { apart = false }: { readonly apart?: boolean } = {},
+): Promise<Buffer> {
+  const { headers } = call.request;
+  const declared = headers["x-amz-decoded-content-length"] ?? headers["content-length"];
+  if (Number(declared) > limit) throw new BodyTooLarge(limit);
+  if (declared === undefined && headers["transfer-encoding"] === undefined) return Buffer.alloc(0);
+  const { body, length, checksums } = apart ? call.payloadApart() : call.payload();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > limit) throw new BodyTooLarge(limit);
+    chunks.push(chunk);
+  }
+  if (length !== null && length !== size) throw new S3Fault("IncompleteBody");
+  const octets = chunks.length === 1 ? Buffer.from(chunks[0]!) : Buffer.concat(chunks);
+  for (const checksum of checksums) verify(octets, checksum);
+  return octets;
+}
+
+function verify(octets: Uint8Array, { algorithm, value, isKept }: ExpectedChecksum): void {
+  const expected = typeof value === "function" ? value() : value;
+  if (expected === undefined || expected === null) return;
+  if (digestOf(algorithm, octets) === expected) return;
+  const isPayload = algorithm === "sha256" && isKept === false;
+  throw new S3Fault(isPayload ? "XAmzContentSHA256Mismatch" : "BadDigest");
+}
