@@ -25,6 +25,7 @@ export interface Config {
     readonly edgeTls: HostPort | null;
   };
   readonly dnsThreads: number;
+  readonly edgeThreads: number;
   readonly dns: {
     readonly identity: string | null;
     readonly version: string | null;
@@ -50,6 +51,7 @@ export interface Config {
   readonly platformNetworks: readonly string[];
   readonly resolvers: readonly string[];
   readonly trustedProxies: readonly string[];
+  readonly s3: { readonly domains: readonly string[]; readonly trustedProxies: readonly string[] };
   readonly httpLimits: HttpLimits;
   readonly apiBodyBytes: number;
   readonly authFailures: { readonly quota: number; readonly windowSeconds: number };
@@ -110,6 +112,7 @@ export function readConfig(sources: ConfigSources): Config {
       edgeTls: given.edge_tls,
     },
     dnsThreads: given.dns_threads,
+    edgeThreads: given.edge_threads,
     dns: {
       identity: given["dns.identity"],
       version: given["dns.version"],
@@ -131,6 +134,13 @@ export function readConfig(sources: ConfigSources): Config {
     platformNetworks: given["platform.networks"],
     resolvers: given.resolvers,
     trustedProxies: given.trusted_proxies,
+    s3: {
+      domains: given["s3.domain"],
+      trustedProxies:
+        given["s3.trusted_proxies"].length > 0
+          ? given["s3.trusted_proxies"]
+          : given.trusted_proxies,
+    },
     httpLimits: httpLimitsOf(given),
     apiBodyBytes: given["limits.api_body_bytes"],
     authFailures: {

@@ -7,7 +7,7 @@ import { type Database, migrate, type Migration, openDatabase } from "#db";
 import { cacheMigrations } from "#edge";
 import { lockFolder } from "#kit/folder-lock.ts";
 import { randomId } from "#kit/random.ts";
-import { objectMigrations } from "#objects";
+import { bucketDomainMigrations, objectMigrations } from "#objects";
 import { scriptMigrations } from "#scripts";
 import { zoneMigrations } from "#zones";
 
@@ -36,6 +36,7 @@ const migrations: readonly Migration[] = [
   ...accountMigrations,
   ...zoneMigrations,
   ...objectMigrations,
+  ...bucketDomainMigrations,
   ...scriptMigrations,
   ...cacheMigrations,
   ...certificateMigrations,

@@ -87,6 +87,7 @@ function keysHelp(): string {
 }
 
 function shown({ fallback }: Setting<unknown>): string {
+  if (fallback === "") return "none";
   if (Array.isArray(fallback)) return fallback.length === 0 ? "none" : fallback.join(", ");
   return String(fallback);
 }
@@ -111,13 +112,12 @@ async function runServer(options: Record<string, string>): Promise<void> {
 }
 
 function configOrExit({ config: file, ...given }: Record<string, string>): Config {
-  // Commander names options in camel case; the keys of settings have underscores.
-  const flags = Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [
-      name.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`),
-      value,
-    ]),
-  );
+  // Commander names options in camel case.
+  const flags: Record<string, string> = {};
+  for (const key of Object.keys(settings)) {
+    const name = key.replaceAll(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    if (given[name] !== undefined) flags[key] = given[name];
+  }
   try {
     return readConfig({
       flags,

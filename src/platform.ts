@@ -1,7 +1,7 @@
 /** Builds every part from the config and starts it. */
 import { hkdfSync } from "node:crypto";
 import { isIP } from "node:net";
-import { Accounts, Authenticator, Recent, Tokens } from "#accounts";
+import { Accounts, Authenticator, Recent, S3Keys, Tokens } from "#accounts";
 import { apiDoor, identifier, TailSessions, UploadBudget } from "#api";
 import { apiAccess, storeDoor } from "#binding";
 import type { Database } from "#db";
@@ -19,8 +19,11 @@ import { Records, Zones } from "#zones";
 import type { Config } from "./config.ts";
 import { openGround } from "./ground.ts";
 import { MeteredObjects } from "./metered-objects.ts";
+import { openLedger } from "./start-cache.ts";
 import { startCertificates } from "./start-certificates.ts";
 import { startEdge } from "./start-edge.ts";
+import { startPublicBuckets } from "./start-public-buckets.ts";
+import { startS3 } from "./start-s3.ts";
 import { startScripts } from "./start-scripts.ts";
 
 export interface Platform extends AsyncDisposable {
@@ -29,7 +32,7 @@ export interface Platform extends AsyncDisposable {
 }
 
 /** In the order of the ready line. */
-const DOORS: readonly string[] = ["api", "dns", "dns_tls", "edge", "edge_tls"];
+const DOORS: readonly string[] = ["api", "s3", "dns", "dns_tls", "edge", "edge_tls"];
 
 /** Addresses and identities that limits remember; each takes some hundred bytes. */
 const LIMIT_KEYS = 100_000;
@@ -69,6 +72,15 @@ export async function startPlatform(
       onLostNote: (cause) => log.warn("time of a token's last use not kept", { cause }),
     }),
   );
+  const s3Keys = started.use(
+    new S3Keys({
+      db,
+      recent,
+      sealKey,
+      now,
+      onLostNote: (cause) => log.warn("time of an S3 key's last use not kept", { cause }),
+    }),
+  );
 
   const zones = new Zones(db, now);
   const records = new Records({
@@ -82,9 +94,16 @@ export async function startPlatform(
 
   const objects = await openObjects(config, { db, log, metrics, now }, started);
 
+  const ledger = openLedger(config, log);
   const scripts = await startScripts(
     config,
-    { db, sealKey, zones, objects, log, metrics, now },
+    { db, sealKey, zones, objects, ledger, log, metrics, now },
+    started,
+  );
+
+  const { sockets } = scripts;
+  const publicBuckets = await startPublicBuckets(
+    { db, zones, objects, sockets, log, now },
     started,
   );
 
@@ -98,7 +117,7 @@ export async function startPlatform(
     doors["dns"] = printHostPort(nameserver.address);
     if (nameserver.tlsAddress !== null) doors["dns_tls"] = printHostPort(nameserver.tlsAddress);
   }
-  const certificateParts = { db, sealKey, zones, records, log, now };
+  const certificateParts = { db, sealKey, zones, records, log, metrics, now };
   const certificates = await startCertificates(config, certificateParts, started);
   started.use(await zones.followOthers({ log: log.with({ part: "zones" }) }));
 
@@ -112,8 +131,9 @@ export async function startPlatform(
       scripts,
       certificates,
       purges,
+      ledger,
+      publicBuckets,
       edgeAddresses: edgeAddresses(config),
-      trustedProxies,
       log,
       metrics,
       now,
@@ -122,6 +142,8 @@ export async function startPlatform(
   );
   if (edge.http !== null) doors["edge"] = webAddress("http", edge.http);
   if (edge.https !== null) doors["edge_tls"] = webAddress("https", edge.https);
+  const s3 = await startS3(config, { objects, s3Keys, log, metrics, now }, started);
+  if (s3 !== null) doors["s3"] = webAddress("http", s3);
   if (config.listen.api !== null) {
     const turnedAway = metrics.counter(
       "selvedge_api_connections_refused_total",
@@ -137,14 +159,17 @@ export async function startPlatform(
           parts: {
             accounts,
             tokens,
+            s3Keys,
             authenticator,
             zones,
             records,
             objects,
+            bucketDomains: publicBuckets.domains,
             ...scripts,
             tails: new TailSessions(now),
             purges,
             certificates,
+            s3Host: s3 === null ? "" : printHostPort(s3),
             scriptsHost: scriptsHost(config, doors["edge"]),
             nameservers: config.nameservers,
             now,
@@ -239,6 +264,10 @@ async function openObjects(
   objects.startSweeping({
     onError: (cause) => log.warn("sweep failed", { cause }),
     onSwept: (swept) => objects.noteSwept(swept),
+  });
+  objects.startLifecycle({
+    onError: (cause) => log.warn("lifecycle rules not carried out", { cause }),
+    onDone: (done) => objects.noteCarriedOut(done),
   });
   return objects;
 }

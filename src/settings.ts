@@ -25,8 +25,27 @@ export const settings = {
     "query threads; one core less than there are, at least 1",
   ),
   s3: flag(HOST, "127.0.0.1:9000", read.listen, "S3 API"),
+  "s3.domain": flag(
+    "NAMES",
+    "",
+    read.listOf(read.hostname),
+    "host names of the S3 API, under which buckets have theirs: BUCKET.NAME",
+  ),
+  "s3.trusted_proxies": flag(
+    "RANGES",
+    "",
+    read.listOf(read.addressRange),
+    "whose X-Forwarded-Host the S3 API believes; trusted_proxies when empty",
+  ),
   edge: flag(HOST, "127.0.0.1:8080", read.listen, "HTTP for proxied names"),
   edge_tls: flag(HOST, "127.0.0.1:8443", read.listen, "HTTPS for proxied names"),
+  edge_threads: flag(
+    "N",
+    // Only there can threads share an address.
+    process.platform === "linux" ? Math.max(1, availableParallelism() - 1) : 1,
+    read.integer(1, 1024),
+    "threads of the edge; one core less than there are, at least 1",
+  ),
   database: flag(
     "URL",
     "sqlite:",

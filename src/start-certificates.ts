@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import {
   type AcmeSettings,
+  addCertificateMetrics,
   Certificates,
   Issuer,
   type IssuerOptions,
@@ -9,6 +10,7 @@ import {
 } from "#certificates";
 import type { Database } from "#db";
 import type { Log } from "#kit/log.ts";
+import type { Metrics } from "#kit/metrics.ts";
 import type { ChangedNames, Records, Zone, Zones } from "#zones";
 import type { Config } from "./config.ts";
 
@@ -18,6 +20,7 @@ export interface CertificateParts {
   readonly zones: Zones;
   readonly records: Records;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly now: () => number;
 }
 
@@ -29,7 +32,7 @@ const CHALLENGE_TTL = 60;
 
 export async function startCertificates(
   { dataDir, acme, scriptsDomain }: Pick<Config, "dataDir" | "acme" | "scriptsDomain">,
-  { db, sealKey, zones, records, log: whole, now }: CertificateParts,
+  { db, sealKey, zones, records, log: whole, metrics, now }: CertificateParts,
   started: AsyncDisposableStack,
 ): Promise<Certificates> {
   const log = whole.with({ part: "certificates" });
@@ -62,6 +65,7 @@ export async function startCertificates(
   });
   for (const zone of all) certificates.addZone(zone);
   started.use(await certificates.followOthers({ log }));
+  addCertificateMetrics(metrics, () => certificates.store.known(), now);
   if (acme === null) return certificates;
   const issuer = new Issuer({
     db,

@@ -1,30 +1,22 @@
-/** The edge: its listeners before the names, scripts and origins that it serves. */
+/** The edge: its threads before the names, scripts and origins that they serve. */
 import { hkdfSync } from "node:crypto";
-import { join } from "node:path";
-import { createSecureContext, type SecureContext } from "node:tls";
-import type { Certificates, ServedCertificate } from "#certificates";
+import type { Certificates } from "#certificates";
 import {
-  Cache,
-  CachedOrigin,
-  DiskLedger,
-  DiskStore,
-  edgeDoor,
-  type EdgeOptions,
-  observer,
-  OriginNames,
-  OriginPool,
-  OriginProxy,
+  type DiskLedger,
+  FactSource,
+  Generations,
   ProxiedNames,
   type PurgeLog,
-  type ScriptRoutes,
+  startEdgeThreads,
+  TOPIC,
 } from "#edge";
-import { listenHttp, type TlsOptions } from "#http";
 import type { HostPort } from "#kit/address.ts";
-import { type Ranges, ranges } from "#kit/cidr.ts";
 import type { Log } from "#kit/log.ts";
 import type { Metrics } from "#kit/metrics.ts";
 import type { Records, Zones } from "#zones";
 import type { Config } from "./config.ts";
+import { cacheFolder, largestBody } from "./start-cache.ts";
+import type { PublicBuckets } from "./start-public-buckets.ts";
 import type { StartedScripts } from "./start-scripts.ts";
 
 export interface EdgeParts {
@@ -34,9 +26,10 @@ export interface EdgeParts {
   readonly scripts: StartedScripts;
   readonly certificates: Certificates;
   readonly purges: PurgeLog;
+  readonly ledger: DiskLedger;
+  readonly publicBuckets: PublicBuckets;
   /** What proxied names answer. */
   readonly edgeAddresses: readonly string[];
-  readonly trustedProxies: Ranges | null;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly now: () => number;
@@ -55,136 +48,98 @@ export async function startEdge(
   parts: EdgeParts,
   started: AsyncDisposableStack,
 ): Promise<StartedEdge> {
-  const { edge, edgeTls } = config.listen;
-  if (edge === null && edgeTls === null) return { http: null, https: null };
-  const { zones, records, scripts, log, metrics } = parts;
-  const names = new ProxiedNames({ recordsAt: (zone, name) => records.at(zone, name) });
-  names.load(await zones.follow(names));
-  const edgeLog = log.with({ door: "edge" });
-  const refused = metrics.counter(
-    "selvedge_edge_connections_refused_total",
-    "Connections over a limit.",
-  );
-  const common = {
-    names,
-    routes: scriptRoutes(scripts, config.scriptsDomain),
-    openScript: (scriptId: string) => scripts.runtime.open(scriptId),
-    origins: new CachedOrigin({
-      origins: originProxy(config, parts, names, started),
-      cache: await openCache(config, parts),
-      now: parts.now,
+  const { edge: http, edgeTls: https } = config.listen;
+  if (http === null && https === null) return { http, https };
+  const { scripts, purges, ledger, log, metrics } = parts;
+  const generations = new Generations();
+  const threads = started.use(
+    await startEdgeThreads({
+      addresses: { http, https },
+      threads: config.edgeThreads,
+      settings: threadSettings(config, parts),
+      generations,
+      facts: await followFacts(config, parts, generations),
+      openScript: (scriptId, connectionLost) => scripts.runtime.open(scriptId, connectionLost),
+      ledger,
+      purges,
+      log: log.with({ door: "edge" }),
+      metrics,
     }),
-    trustedProxies: parts.trustedProxies,
-    log: edgeLog,
-    observe: observer({ log: edgeLog, metrics }),
-  };
-  const listen = async (address: HostPort, flag: string, options: EdgeOptions, tls?: TlsOptions) =>
-    started.use(
-      await listenHttp({
-        address,
-        flag,
-        limits: config.httpLimits,
-        unlimited: parts.trustedProxies,
-        ...edgeDoor(options),
-        ...(tls && { tls }),
-        onTurnedAway: () => refused.count(),
-      }),
-    );
-  const https =
-    edgeTls === null
-      ? null
-      : await listen(
-          edgeTls,
-          "--edge-tls",
-          { ...common, scheme: "https", httpsPort: null },
-          tlsOf(parts.certificates, config.scriptsDomain),
-        );
-  const httpsPort = https?.address.port ?? null;
-  const http =
-    edge === null ? null : await listen(edge, "--edge", { ...common, scheme: "http", httpsPort });
-  metrics.gauge(
-    "selvedge_edge_connections",
-    "Open connections to the edge.",
-    () => (http?.connections ?? 0) + (https?.connections ?? 0),
   );
-  return { http: http?.address ?? null, https: https?.address ?? null };
+  return threads.addresses;
 }
 
-/** A body that takes more than a sixteenth of the disk's share would drive out too many others. */
-const LARGEST_SHARE = 16;
-/** The longest that one request waits for what another has asked for. */
-const WAIT_MS = 10_000;
-
-async function openCache(
-  { dataDir, cache: { memoryMib, diskMib } }: Config,
-  { purges, log: whole, now }: EdgeParts,
-): Promise<Cache> {
-  const log = whole.with({ part: "cache" });
-  const onError = (cause: Error) => log.warn("cache", { cause });
-  const folder = join(dataDir, "cache");
-  const limitOctets = diskMib * MIB;
-  const ledger = new DiskLedger({ folder, limitOctets, onError });
-  const disk = diskMib === 0 ? null : await DiskStore.open(folder, ledger);
-  // What earlier runs have left counts, and is used, as soon as it is found.
-  if (disk !== null) void ledger.load().catch(onError);
-  return new Cache({
-    memoryOctets: memoryMib * MIB,
-    disk,
-    purges: purges.rules,
-    objectOctets: limitOctets / LARGEST_SHARE,
-    waitMs: WAIT_MS,
+/** What threads know is asked for again as soon as one of the parts has changed it. */
+async function followFacts(
+  { scriptsDomain }: Config,
+  {
+    zones,
+    records,
+    scripts: { scripts, routes, runtime },
+    certificates,
+    publicBuckets,
     now,
-    onError,
-    onForgotten: () => {},
+  }: EdgeParts,
+  generations: Generations,
+): Promise<FactSource> {
+  const { domains } = publicBuckets;
+  const names = new ProxiedNames({ recordsAt: (zone, name) => records.at(zone, name) });
+  const facts = new FactSource({
+    generations,
+    names,
+    routesOf: (zoneId) => routes.ofZone(zoneId),
+    ownScript: ownScripts(scripts, scriptsDomain),
+    isBucket: (hostname, zoneId) => domains.at(hostname)?.zoneId === zoneId,
+    certificateFor: (hostname) => certificates.forHost(hostname),
+    now,
   });
+  const scriptsMoved = () => generations.moved(TOPIC.scripts);
+  const certificatesMoved = () => generations.moved(TOPIC.certificates);
+  names.load(await zones.follow(facts));
+  routes.follow((zoneId) => (zoneId === null ? generations.allMoved() : generations.moved(zoneId)));
+  scripts.follow({ changed: scriptsMoved, removed: scriptsMoved, relabelled: scriptsMoved });
+  domains.follow(() => generations.moved(TOPIC.buckets));
+  runtime.followPlaces((scriptId) => generations.moved(scriptId));
+  certificates.follow({
+    changed: certificatesMoved,
+    removed: certificatesMoved,
+    optOutsChanged: certificatesMoved,
+  });
+  return facts;
 }
 
-function originProxy(
-  { resolvers, origins, originSeconds }: Config,
-  { sealKey, edgeAddresses, now }: EdgeParts,
-  names: ProxiedNames,
-  started: AsyncDisposableStack,
-): OriginProxy {
-  const outside = new OriginNames({ resolvers, now });
-  const edge = ranges(edgeAddresses);
+/** Names that scripts have without a zone: NAME.SUBDOMAIN under one domain. */
+function ownScripts(scripts: StartedScripts["scripts"], domain: string) {
+  const suffix = `.${domain}`;
+  return (hostname: string) => {
+    if (!hostname.endsWith(suffix)) return null;
+    const [name, label, ...more] = hostname.slice(0, -suffix.length).split(".");
+    return label === undefined || more.length > 0 ? null : scripts.onSubdomain(label, name!);
+  };
+}
+
+function threadSettings(config: Config, { sealKey, edgeAddresses, publicBuckets }: EdgeParts) {
+  const { httpLimits, scriptsDomain, trustedProxies, resolvers, origins, edgeThreads } = config;
+  const { memoryMib, diskMib } = config.cache;
   // All nodes of an installation know each other's by it, and nobody else's.
   const mark = Buffer.from(hkdfSync("sha256", sealKey, "", "cdn loop", LOOP_MARK_OCTETS));
-  return new OriginProxy({
-    inZones: (name) => names.recordsOf(name),
-    outside: (name) => outside.addresses(name),
-    allowed: ranges(origins),
-    answerMs: originSeconds * 1000,
-    pool: started.use(new OriginPool({ now })),
-    loopMark: `selvedge-${mark.toString("hex")}`,
-    isEdge: (address) => edge.has(address),
-  });
-}
-
-/** Contexts are kept as long as the certificates that they are made of. */
-function tlsOf(certificates: Certificates, fallbackName: string): TlsOptions {
-  const contexts = new WeakMap<ServedCertificate, SecureContext>();
-  const contextFor = (hostname: string) => {
-    const served = certificates.forHost(hostname);
-    if (served === null) return null;
-    let context = contexts.get(served);
-    if (context === undefined) {
-      context = createSecureContext({ cert: served.cert, key: served.key });
-      contexts.set(served, context);
-    }
-    return context;
-  };
-  return { contextFor, fallback: () => contextFor(fallbackName) };
-}
-
-/** The routes of zones, and the names that scripts have without a zone: NAME.SUBDOMAIN under one domain. */
-function scriptRoutes({ routes, scripts }: StartedScripts, domain: string): ScriptRoutes {
-  const suffix = `.${domain}`;
   return {
-    match: (zoneId, hostname, target, scheme) => routes.match(zoneId, hostname, target, scheme),
-    ownHost(hostname) {
-      if (!hostname.endsWith(suffix)) return null;
-      const [name, label, ...more] = hostname.slice(0, -suffix.length).split(".");
-      return label === undefined || more.length > 0 ? null : scripts.onSubdomain(label, name!);
+    limits: httpLimits,
+    fallbackName: scriptsDomain,
+    trustedProxies,
+    bucketSocket: publicBuckets.socketPath,
+    log: config.log,
+    cache: {
+      memoryOctets: Math.floor((memoryMib * MIB) / edgeThreads),
+      folder: diskMib === 0 ? null : cacheFolder(config),
+      objectOctets: largestBody(config),
+    },
+    origins: {
+      resolvers,
+      allowed: origins,
+      answerMs: config.originSeconds * 1000,
+      loopMark: `selvedge-${mark.toString("hex")}`,
+      edgeAddresses,
     },
   };
 }

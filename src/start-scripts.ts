@@ -2,24 +2,30 @@
 import { join } from "node:path";
 import { bindingModule, listenStoreSocket, scriptAccess } from "#binding";
 import type { Database } from "#db";
+import type { DiskLedger } from "#edge";
 import type { Log } from "#kit/log.ts";
 import type { Metrics } from "#kit/metrics.ts";
 import { ObjectFault, type ObjectStore } from "#objects";
 import { Routes, RunFolder, Schedules, ScriptRuntime, Scripts } from "#scripts";
 import type { Zones } from "#zones";
 import type { Config } from "./config.ts";
+import { listenScriptCache } from "./start-cache.ts";
 
 export interface ScriptParts {
   readonly db: Database;
   readonly sealKey: Uint8Array;
   readonly zones: Zones;
   readonly objects: ObjectStore;
+  /** Of what caches have on disk. */
+  readonly ledger: DiskLedger;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly now: () => number;
 }
 
 export interface StartedScripts {
+  /** The folder for sockets of this run. */
+  readonly sockets: string;
   readonly scripts: Scripts;
   readonly routes: Routes;
   readonly schedules: Schedules;
@@ -30,10 +36,11 @@ export interface StartedScripts {
 const START_SECONDS = 4;
 
 export async function startScripts(
-  { dataDir, scripts: settings, httpLimits }: Config,
-  { db, sealKey, zones, objects, log: whole, metrics, now }: ScriptParts,
+  config: Config,
+  { db, sealKey, zones, objects, ledger, log: whole, metrics, now }: ScriptParts,
   started: AsyncDisposableStack,
 ): Promise<StartedScripts> {
+  const { dataDir, scripts: settings, httpLimits } = config;
   const log = whole.with({ part: "scripts" });
   const scripts = await Scripts.open({
     db,
@@ -53,10 +60,14 @@ export async function startScripts(
       log,
     }),
   );
+  const cacheSocket = join(folder.sockets, "cache");
+  const grant = (token: string) => runtime.grant(token);
+  started.use(await listenScriptCache(config, cacheSocket, { ledger, grant, log: whole, now }));
   const runtime = started.use(
     await ScriptRuntime.open({
       folder,
       storeSocket,
+      cacheSocket,
       bindingModule,
       load: (scriptId) => scripts.runnable(scriptId),
       loadByName: (accountId, name) => scripts.runnableByName(accountId, name),
@@ -88,7 +99,7 @@ export async function startScripts(
   );
   schedules.start();
   started.use(await scripts.followOthers({ log }));
-  return { scripts, routes, schedules, runtime };
+  return { sockets: folder.sockets, scripts, routes, schedules, runtime };
 }
 
 /** What goes wrong with the store is no answer. */

@@ -11,6 +11,8 @@ import * as rows from "./schema.ts";
 export interface CertificateListener {
   changed(certificate: Certificate): void;
   removed(certificate: Certificate): void;
+  /** Other zones than before want none. */
+  optOutsChanged?(): void;
 }
 
 /** What an entry of the log is about: a certificate, or a zone that opts out or in. */
@@ -106,6 +108,7 @@ export class CertificateStore {
     this.#changes++;
     if (isOut) this.#optOuts.add(zoneId);
     else this.#optOuts.delete(zoneId);
+    this.#tellOptOuts();
   }
 
   /** The rows of a zone that was removed are gone with it. */
@@ -158,6 +161,11 @@ export class CertificateStore {
   async #readOptOuts(): Promise<void> {
     const found = await this.#undisturbed(() => this.#db.all(rows.everyOptOut({})));
     this.#optOuts = new Set(found.map(({ zoneId }) => zoneId));
+    this.#tellOptOuts();
+  }
+
+  #tellOptOuts(): void {
+    for (const listener of this.#listeners) listener.optOutsChanged?.();
   }
 
   /** Reads, again if something changed here meanwhile: that may be newer. */

@@ -31,6 +31,7 @@ const MAX_CUSTOM = 100;
 
 export class CustomCertificates {
   readonly #options: CustomOptions;
+  readonly quota = MAX_CUSTOM;
 
   constructor(options: CustomOptions) {
     this.#options = options;

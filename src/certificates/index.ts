@@ -6,6 +6,7 @@
  * this installation serves (`local-authority.ts`).
  */
 export type { PublishChallenge } from "./acme/order.ts";
+export { addCertificateMetrics } from "./certificate-metrics.ts";
 export type { CertificateListener } from "./certificate-store.ts";
 export { Certificates, type CertificatesOptions } from "./certificates.ts";
 export type { CustomInput } from "./custom-certificates.ts";

@@ -1,6 +1,6 @@
-/** Where a request goes. The one place that knows the order: a script's route, then the origin. */
-import { type Zone, zoneSettingOf } from "#zones";
-import type { KnownName, ProxiedNames } from "./proxied-names.ts";
+/** Where a request goes. The one place that knows the order: a script's route, then a bucket, then the origin. */
+import type { ZoneRoutes } from "#scripts/on-threads";
+import type { HostFacts, OriginFacts, ZoneFacts } from "./facts/facts.ts";
 import { type Refusal, refusals } from "./refusals.ts";
 
 export interface Asked {
@@ -20,52 +20,71 @@ export type Destination =
       /** What the answer gets beside its own headers. */
       readonly answerHeaders: readonly string[];
     }
+  | { readonly kind: "bucket"; readonly answerHeaders: readonly string[] }
   | {
       readonly kind: "origin";
-      readonly known: KnownName;
+      readonly zone: ServedZone;
+      readonly origin: OriginFacts;
       readonly answerHeaders: readonly string[];
     }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-/** Which script answers, if one does. `Routes` of the scripts is one. */
-export interface ScriptRoutes {
-  match(
-    zoneId: string,
-    hostname: string,
-    target: string,
-    scheme: Asked["scheme"],
-  ): { readonly scriptId: string } | "none" | null;
-  /** By a hostname of the script's own: a custom domain, or one under the platform's domain for scripts. */
-  ownHost(hostname: string): { readonly scriptId: string } | null;
+/** A zone with its routes made ready. */
+export interface ServedZone extends Omit<ZoneFacts, "routes"> {
+  readonly routes: Pick<ZoneRoutes, "match">;
+}
+
+/** What is known by a key; asked for where it is not. */
+export interface Known<T> {
+  get(key: string): T | Promise<T>;
 }
 
 export interface DestinationOptions {
-  readonly names: ProxiedNames;
-  readonly routes: ScriptRoutes;
+  readonly hosts: Known<HostFacts>;
+  /** By name; null is a zone that is gone. */
+  readonly zones: Known<ServedZone | null>;
   /** Where HTTPS listens, for zones that want nothing else; null where a redirect would lead nowhere. */
   readonly httpsPort: number | null;
 }
 
 const HTTPS_PORT = 443;
 
-export function destinations({ names, routes, httpsPort }: DestinationOptions) {
-  const within = (asked: Asked, { zone, proxied }: KnownName): Destination => {
-    if (proxied.length === 0) return refused(refusals.notProxied(asked.hostname));
+interface Proxied {
+  readonly origin: OriginFacts;
+  readonly isBucket: boolean;
+}
+
+export function destinations({ hosts, zones, httpsPort }: DestinationOptions) {
+  const inZone = (
+    asked: Asked,
+    { origin, isBucket }: Proxied,
+    zone: ServedZone | null,
+  ): Destination => {
+    if (zone === null) return refused(refusals.unknownHost(asked.hostname));
     const refusal = refusedByZone(asked, zone, httpsPort);
     if (refusal !== null) return refused(refusal);
-    const answerHeaders = asked.scheme === "https" ? transportSecurity(zone) : NO_HEADERS;
-    const script = routes.match(zone.id, asked.hostname, plainTarget(asked.target), asked.scheme);
+    const answerHeaders = asked.scheme === "https" ? zone.securityHeaders : NO_HEADERS;
+    const script = zone.routes.match(asked.hostname, plainTarget(asked.target), asked.scheme);
     if (script !== null && script !== "none") return { kind: "script", ...script, answerHeaders };
-    return { kind: "origin", known: { zone, proxied }, answerHeaders };
+    if (isBucket) return { kind: "bucket", answerHeaders };
+    return { kind: "origin", zone, origin, answerHeaders };
+  };
+  const atHost = (asked: Asked, host: HostFacts): Destination | Promise<Destination> => {
+    if (host.kind === "script") return { ...host, answerHeaders: NO_HEADERS };
+    if (host.kind === "unknown") return refused(refusals.unknownHost(asked.hostname));
+    const { zoneName, origin, isBucket = false } = host;
+    if (origin === null) return refused(refusals.notProxied(asked.hostname));
+    const proxied = { origin, isBucket };
+    const zone = zones.get(zoneName);
+    return zone instanceof Promise
+      ? zone.then((found) => inZone(asked, proxied, found))
+      : inZone(asked, proxied, zone);
   };
   return (asked: Asked): Destination | Promise<Destination> => {
-    const own = routes.ownHost(asked.hostname);
-    if (own !== null) return { kind: "script", ...own, answerHeaders: NO_HEADERS };
-    const known = names.find(asked.hostname);
-    if (known === null) return refused(refusals.unknownHost(asked.hostname));
-    return known instanceof Promise
-      ? known.then((found) => within(asked, found))
-      : within(asked, known);
+    const host = hosts.get(asked.hostname);
+    return host instanceof Promise
+      ? host.then((found) => atHost(asked, found))
+      : atHost(asked, host);
   };
 }
 
@@ -82,35 +101,13 @@ function plainTarget(target: string): string {
 /** What the settings of a zone ask of every request for its names. */
 function refusedByZone(
   { scheme, tlsVersion, hostname, target }: Asked,
-  { settings }: Zone,
+  { httpsOnly, tls13Only }: ServedZone,
   httpsPort: number | null,
 ): Refusal | null {
-  if (scheme === "https") {
-    const isOld = tlsVersion === "TLSv1.2" && zoneSettingOf(settings, "min_tls_version") === "1.3";
-    return isOld ? refusals.oldTls() : null;
-  }
-  if (httpsPort === null || zoneSettingOf(settings, "always_use_https") !== "on") return null;
+  if (scheme === "https") return tls13Only && tlsVersion === "TLSv1.2" ? refusals.oldTls() : null;
+  if (httpsPort === null || !httpsOnly) return null;
   const port = httpsPort === HTTPS_PORT ? "" : `:${httpsPort}`;
   return refusals.moved(`https://${hostname}${port}${target}`);
-}
-
-/** RFC 6797 §6.1. */
-function transportSecurity({ settings }: Zone): readonly string[] {
-  const { strict_transport_security: hsts } = zoneSettingOf(settings, "security_header") as {
-    strict_transport_security: {
-      readonly enabled?: boolean;
-      readonly max_age?: number;
-      readonly include_subdomains?: boolean;
-      readonly preload?: boolean;
-      readonly nosniff?: boolean;
-    };
-  };
-  if (hsts.enabled !== true) return NO_HEADERS;
-  const subdomains = hsts.include_subdomains === true ? "; includeSubDomains" : "";
-  const preload = hsts.preload === true ? "; preload" : "";
-  const value = `max-age=${hsts.max_age ?? 0}${subdomains}${preload}`;
-  const nosniff = hsts.nosniff === true ? ["X-Content-Type-Options", "nosniff"] : [];
-  return ["Strict-Transport-Security", value, ...nosniff];
 }
 
 const NO_HEADERS: readonly string[] = [];

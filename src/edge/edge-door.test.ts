@@ -16,15 +16,15 @@ import { suite, test } from "node:test";
 import { listenHttp, Upstream } from "#http";
 import { ranges } from "#kit/cidr.ts";
 import { Log } from "#kit/log.ts";
-import { Metrics } from "#kit/metrics.ts";
-import { ScriptFault } from "#scripts";
-import type { Zone, ZoneRecord } from "#zones";
+import type { ScriptFaultKind } from "#scripts";
 import { CachedOrigin } from "./cached-origin.ts";
 import { edgeDoor } from "./edge-door.ts";
+import type { HostFacts } from "./facts/facts.ts";
 import { observer } from "./observe.ts";
 import { OriginPool } from "./origin/origin-pool.ts";
 import { OriginProxy } from "./origin/origin-proxy.ts";
-import { ProxiedNames } from "./proxied-names.ts";
+import { EdgeCounters } from "./threads/counters.ts";
+import { ScriptRefused } from "./threads/main-thread.ts";
 
 const limits = {
   headerBytes: 16_384,
@@ -35,6 +35,25 @@ const limits = {
   connections: 100,
   connectionsPerSource: 100,
 };
+
+const zone = {
+  id: "z",
+  httpsOnly: false,
+  tls13Only: false,
+  securityHeaders: [],
+  ssl: "full",
+  cacheLevel: "off",
+  developmentModeEnds: 0,
+  browserTtlSeconds: 0,
+} as const;
+
+/** One name of the zone is proxied; a script has one of its own. */
+function factsOf(hostname: string): HostFacts {
+  if (hostname === "own.test") return { kind: "script", scriptId: "s" };
+  if (!hostname.endsWith("example.com")) return { kind: "unknown" };
+  const origin = hostname === "www.example.com" ? { addresses: ["192.168.1.1"] } : null;
+  return { kind: "name", zoneName: "example.com", origin };
+}
 
 /** The door before one zone, with a server of the test's own in the place of a script's process. */
 async function openEdge(script: RequestListener, setUp: (server: Server) => void = () => {}) {
@@ -50,14 +69,6 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
     idleMs: 5_000,
     connectMs: 5_000,
   });
-  const zone = { id: "z", name: "example.com", paused: false, serial: 1, settings: {} } as Zone;
-  const names = new ProxiedNames({
-    recordsAt: async (_zone, name) =>
-      name === "www.example.com"
-        ? [{ type: "A", content: "192.168.1.1", proxied: true } as ZoneRecord]
-        : [],
-  });
-  names.load([zone]);
   const originPool = new OriginPool({ now: Date.now });
   const matched: string[] = [];
   const lines: string[] = [];
@@ -67,7 +78,11 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
     now: Date.now,
     write: (text) => lines.push(text),
   });
-  const world = { fault: null as ScriptFault | null, opens: null as ScriptFault | null, held: 0 };
+  const world = {
+    fault: null as ScriptFaultKind | null,
+    opens: null as ScriptRefused | null,
+    held: 0,
+  };
   const door = await listenHttp({
     address: { host: "127.0.0.1", port: 0 },
     flag: "--edge",
@@ -75,32 +90,35 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
     unlimited: null,
     onTurnedAway: () => {},
     ...edgeDoor({
-      names,
-      routes: {
-        match: (_zone, _host, target) => {
-          matched.push(target);
-          return target.startsWith("/off") ? null : { scriptId: "s" };
-        },
-        ownHost: (hostname) => (hostname === "own.test" ? { scriptId: "s" } : null),
+      hosts: { get: factsOf },
+      zones: {
+        get: () => ({
+          ...zone,
+          routes: {
+            match: (_host, target) => {
+              matched.push(target);
+              return target.startsWith("/off") ? null : { scriptId: "s" };
+            },
+          },
+        }),
       },
       openScript: async () => {
         if (world.opens !== null) throw world.opens;
         world.held++;
         return {
-          socketPath,
           upstream: upstreamPool,
-          fault: () => world.fault,
+          fault: async () => world.fault,
           [Symbol.dispose]: () => world.held--,
         };
       },
+      buckets: upstreamPool,
       trustedProxies: ranges(["127.0.0.2"]),
       log,
-      observe: observer({ log, metrics: new Metrics() }),
+      observe: observer({ log, counters: new EdgeCounters() }),
       scheme: "http",
       httpsPort: 8443,
       origins: new CachedOrigin({
         origins: new OriginProxy({
-          inZones: async () => null,
           outside: () => [],
           allowed: ranges(["127.0.0.0/8"]),
           pool: originPool,
@@ -271,9 +289,9 @@ suite("the edge", () => {
       /Content-Length: 100\r\n[^]*\r\n\r\nhalf$/,
     );
     assert.match(await exchange(edge.port, get("/none")), /^HTTP\/1\.1 502 [^]*script_broke_off/);
-    edge.world.fault = new ScriptFault("over-memory", "too much");
+    edge.world.fault = "over-memory";
     assert.match(await exchange(edge.port, get("/none")), /^HTTP\/1\.1 503 [^]*script_over_memory/);
-    edge.world.opens = new ScriptFault("unavailable", "not now");
+    edge.world.opens = new ScriptRefused("unavailable", "not now");
     assert.match(await exchange(edge.port, get("/")), /^HTTP\/1\.1 503 [^]*script_unavailable/);
     assert.equal(edge.world.held, 0);
   });

@@ -10,13 +10,14 @@ import {
   type Reply,
   requestIds,
   sendReply,
+  type Upstream,
 } from "#http";
 import { type Ranges, unmapped } from "#kit/cidr.ts";
 import type { Log } from "#kit/log.ts";
-import { ScriptFault, type ScriptPlace } from "#scripts";
 import type { CachedOrigin, Ways } from "./cached-origin.ts";
 import { sendCached } from "./cache/send-cached.ts";
 import { type Asked, type DestinationOptions, destinations } from "./destination.ts";
+import { hintsTo } from "./early-hints.ts";
 import { requestHeaders } from "./forwarded.ts";
 import { requestTarget } from "./host.ts";
 import type { Observe, Outcome } from "./observe.ts";
@@ -24,10 +25,14 @@ import { upgradeOn } from "./upgrade-on.ts";
 import { refusalReply, refusals, type Refusal, scriptRefusal } from "./refusals.ts";
 import type { Passage } from "./onward.ts";
 import { passOn } from "./pass-on.ts";
+import { ScriptRefused } from "./threads/main-thread.ts";
+import type { ScriptPlace } from "./threads/script-places.ts";
 
 export interface EdgeOptions extends DestinationOptions {
-  /** A place for one request with a script's process. */
+  /** A place for one request with a script's process; throws `ScriptRefused` where there is none. */
   readonly openScript: (scriptId: string) => Promise<ScriptPlace>;
+  /** Where buckets answer that have hostnames of their own. */
+  readonly buckets: Upstream;
   readonly origins: CachedOrigin;
   /** What the door speaks. */
   readonly scheme: Asked["scheme"];
@@ -54,6 +59,7 @@ export function edgeDoor(options: EdgeOptions): EdgeDoor {
     const outcome = await way.take(request, requestId, {
       pass: (onward) => passOn(request, response, onward),
       send: (answer, also) => sendCached(response, answer, also),
+      hear: () => hintsTo(response),
     });
     const refusal = refusalOf(outcome);
     if (refusal !== null) {
@@ -75,7 +81,11 @@ export function edgeDoor(options: EdgeOptions): EdgeDoor {
     const outcome = await way.take(
       request,
       requestId,
-      { pass: (onward) => upgradeOn(request, socket, head, onward), send: null },
+      {
+        pass: (onward) => upgradeOn(request, socket, head, onward),
+        send: null,
+        hear: () => () => {},
+      },
       request.headers.upgrade ?? null,
     );
     const refusal = refusalOf(outcome);
@@ -126,31 +136,37 @@ class Way {
       });
       const destination = found instanceof Promise ? await found : found;
       if (destination.kind === "refused") return destination.refusal;
-      const headers = requestHeaders(
-        request.rawHeaders,
-        { ...client, host: asked.host, requestId },
-        upgrade,
-      );
+      const { rawHeaders } = request;
+      const facts = { ...client, host: asked.host, requestId };
+      const headersOn = () => requestHeaders(rawHeaders, facts, upgrade);
       if (destination.kind === "origin") {
         const onward = {
           ...asked,
           scheme: client.scheme,
-          known: destination.known,
+          zone: destination.zone,
+          origin: destination.origin,
           passed: listOf(request.headers["cdn-loop"]),
           answerHeaders: destination.answerHeaders,
-          headers,
+          headers: headersOn,
           requestId,
         };
         return await this.#options.origins.take(request, onward, ways);
       }
-      const { scriptId, answerHeaders } = destination;
-      headers.push("X-Selvedge-CF", factsFor(request));
+      const { answerHeaders } = destination;
+      const headers = headersOn();
       const onward = { target: asked.target, headers, requestId, answerHeaders };
+      if (destination.kind === "bucket") {
+        const passage = await ways.pass({ upstream: this.#options.buckets, ...onward });
+        if (passage.kind === "failed" && !passage.answerBegan) throw passage.cause;
+        return passage;
+      }
+      const { scriptId } = destination;
+      headers.push("X-Selvedge-CF", factsFor(request));
       return await this.#toScript(scriptId, (place) =>
         ways.pass({ upstream: place.upstream, ...onward }),
       );
     } catch (cause) {
-      const refusal = cause instanceof ScriptFault ? scriptRefusal(cause) : null;
+      const refusal = cause instanceof ScriptRefused ? scriptRefusal(cause.kind) : null;
       if (refusal !== null) return refusal;
       this.#options.log.error("request failed", { request_id: requestId, cause });
       return refusals.internal();
@@ -168,7 +184,7 @@ class Way {
     // A process that has just ended was never asked: another takes its place.
     if (passage.neverSent && !isAgain) return await this.#toScript(scriptId, pass, true);
     // It may have been ended for what it did; that says more than a lost connection.
-    const fault = place.fault();
+    const fault = await place.fault();
     return (fault === null ? null : scriptRefusal(fault)) ?? passage;
   }
 

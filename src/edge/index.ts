@@ -1,20 +1,21 @@
 /**
- * HTTP in front of proxied names. `destination.ts` chooses where a request goes and is the one place to
- * add another; `proxied-names.ts` knows the names, `pass-on.ts` carries a request on.
+ * HTTP in front of proxied names, on threads that share the listeners (`threads/`). `edge-door.ts` sees a request
+ * there and back: `destination.ts` chooses where it goes and is the one place to add another, by what the main
+ * thread tells of its name (`facts/`); `origin/` and `cache/` answer what no script does; `pass-on.ts` carries a
+ * request on.
  */
-export { Cache } from "./cache/cache.ts";
+export { CacheCounts } from "./cache/cache-counts.ts";
 export { DiskLedger } from "./cache/disk-ledger.ts";
 export { DiskStore } from "./cache/disk-store.ts";
 export { cacheMigrations, PurgeLog } from "./cache/purge-log.ts";
-export { CachedOrigin } from "./cached-origin.ts";
-export type { ScriptRoutes } from "./destination.ts";
-export { edgeDoor, type EdgeOptions } from "./edge-door.ts";
+export { PurgeRules } from "./cache/purge-rules.ts";
+export { ScriptCache } from "./cache/script-cache.ts";
+export { Shelf } from "./cache/shelf.ts";
+export { FactSource, TOPIC } from "./facts/fact-source.ts";
+export { Generations } from "./facts/generations.ts";
 export { requestHeaders } from "./forwarded.ts";
-export { observer } from "./observe.ts";
-export { OriginNames } from "./origin/origin-names.ts";
-export { OriginPool } from "./origin/origin-pool.ts";
-export { OriginProxy } from "./origin/origin-proxy.ts";
 export { ProxiedNames } from "./proxied-names.ts";
 export type { Passage } from "./onward.ts";
 export { passOn } from "./pass-on.ts";
+export { startEdgeThreads } from "./threads/edge-threads.ts";
 export { upgradeOn } from "./upgrade-on.ts";

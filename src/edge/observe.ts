@@ -1,9 +1,9 @@
 /** Gives each request its line in the log and its place in the metrics. */
 import type { IncomingMessage } from "node:http";
 import type { Log } from "#kit/log.ts";
-import type { Metrics } from "#kit/metrics.ts";
 import type { Passage } from "./onward.ts";
 import { type Refusal, refusals } from "./refusals.ts";
+import type { EdgeCounters } from "./threads/counters.ts";
 
 /** What comes of a request: a refusal of ours, or a passage to whoever answers. */
 export type Outcome = Refusal | Passage;
@@ -17,23 +17,14 @@ export type Observe = (
 
 export function observer({
   log,
-  metrics,
+  counters,
 }: {
   readonly log: Log;
-  readonly metrics: Metrics;
+  readonly counters: EdgeCounters;
 }): Observe {
-  const requests = metrics.counter("selvedge_edge_requests_total", "Requests to the edge.", [
-    "status",
-  ]);
-  const durations = metrics.histogram(
-    "selvedge_edge_request_seconds",
-    "Time from a request's headers to the end of its answer.",
-    DURATION_BUCKETS,
-  );
   return (request, outcome, requestId, ms) => {
     const status = statusOf(outcome);
-    requests.count(String(status));
-    durations.observe(ms / 1000);
+    counters.answered(status, ms / 1000);
     const { method, url, headers } = request;
     log.info("request", {
       request_id: requestId,
@@ -47,8 +38,6 @@ export function observer({
     });
   };
 }
-
-const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
 
 /** As others log it when the client was the one who left. */
 const CLIENT_LEFT = 499;

@@ -1,6 +1,7 @@
 /** A request that is to be sent on: its head, what is known of its body, and how it may end. */
 import type { IncomingMessage } from "node:http";
 import type { Upstream } from "#http";
+import { trailerLines } from "./trailers.ts";
 
 /** How a request ended: answered to its last octet, left by its client, or failed. */
 export type Passage =
@@ -26,6 +27,8 @@ export interface Onward {
   readonly answerHeaders?: readonly string[];
   /** How long the answer may take from the time that the request is sent; without it, for ever. */
   readonly answerMs?: number;
+  /** Whether trailers go to the other side: to origins, of which each knows them. Scripts have no way to read any. */
+  readonly sendsTrailers?: boolean;
 }
 
 /** Why a request that was sent on has no answer, and what may still be done. */
@@ -45,11 +48,16 @@ const NO_CONNECTION: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOENT"]);
 export const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** What goes out first: request line and headers, and the empty line. */
-export function headOf(request: IncomingMessage, { target, headers }: Onward): string {
+export function headOf(
+  request: IncomingMessage,
+  { target, headers, sendsTrailers }: Onward,
+): string {
+  const inChunks = isChunked(request);
   let head = `${request.method} ${target} HTTP/1.1\r\n`;
   for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  if (sendsTrailers === true) head += trailerLines(request, inChunks);
   // A body in chunks stays one; its header was for the connection that it came on.
-  return isChunked(request) ? `${head}Transfer-Encoding: chunked\r\n\r\n` : `${head}\r\n`;
+  return inChunks ? `${head}Transfer-Encoding: chunked\r\n\r\n` : `${head}\r\n`;
 }
 
 export function hasBody(request: IncomingMessage): boolean {

@@ -1,8 +1,10 @@
 /** A request on its way to whoever answers it and the answer on its way back, streamed both ways. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type AnswerSink, type Exchange, isGone, type ResponseHead } from "#http";
+import { hintsTo, type OnInterim } from "./early-hints.ts";
 import { responseHeaders } from "./forwarded.ts";
 import { failure, hasBody, headOf, isChunked, type Onward, type Passage, SAFE } from "./onward.ts";
+import { byName, lastChunk, takesTrailers, trailerField, trailersIn } from "./trailers.ts";
 
 /** An answer up to here whose octets came at once leaves with its head in one write. */
 const SMALL_ANSWER = 16 * 1024;
@@ -25,8 +27,9 @@ class Passing implements AnswerSink {
   #exchange: Exchange | null = null;
   /** A head that is not sent yet, for its body may be at hand. */
   #head: ResponseHead | null = null;
-  #small: Buffer | null = null;
+  #small: string | null = null;
   #status = 0;
+  #hint: OnInterim | null = null;
   #isOver = false;
   #timer: NodeJS.Timeout | null = null;
 
@@ -54,6 +57,7 @@ class Passing implements AnswerSink {
         this.#request,
         () => this.#exchange,
         (whole) => this.#sent(whole),
+        this.#onward.sendsTrailers === true,
       );
   }
 
@@ -68,6 +72,11 @@ class Passing implements AnswerSink {
     }, answerMs);
   }
 
+  interim(head: ResponseHead): void {
+    this.#hint ??= hintsTo(this.#response);
+    this.#hint(head);
+  }
+
   head(head: ResponseHead): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#status = head.status;
@@ -75,23 +84,31 @@ class Passing implements AnswerSink {
     queueMicrotask(() => this.#flush()); // Unless its body came along.
   }
 
-  data(octets: Buffer): void {
+  data(octets: Buffer, free: () => void): void {
     const isAll = this.#head?.length === octets.length && octets.length <= SMALL_ANSWER;
     if (isAll) {
-      this.#small = octets;
-      return;
+      this.#small = octets.toString("latin1");
+      return free();
     }
     this.#flush();
-    if (this.#response.write(octets)) return;
+    const response = this.#response;
+    const goesOn = response.write(octets, (error) => {
+      // Of one who has gone, some may still be on their way: other octets must not take their place.
+      if (!error && !isGone(response)) free();
+    });
+    if (goesOn) return;
     this.#exchange?.pause();
-    this.#response.once("drain", () => this.#exchange?.resume());
+    response.once("drain", () => this.#exchange?.resume());
   }
 
-  end(): void {
+  end(trailers: readonly string[]): void {
     const response = this.#response;
     if (this.#head !== null) this.#writeHead(this.#head);
+    if (trailers.length > 0 && takesTrailers(this.#request)) {
+      response.addTrailers(byName(trailersIn(trailers)));
+    }
     if (this.#small === null) response.end();
-    else response.end(this.#small.toString("latin1"), "latin1");
+    else response.end(this.#small, "latin1");
     this.#small = null;
     this.#settle({ kind: "answered", status: this.#status });
   }
@@ -123,10 +140,12 @@ class Passing implements AnswerSink {
     this.#response.flushHeaders();
   }
 
-  #writeHead({ status, reason, headers }: ResponseHead): void {
+  #writeHead(head: ResponseHead): void {
     this.#head = null;
+    const { status, reason, headers } = head;
     const { requestId, answerHeaders } = this.#onward;
     const passed = responseHeaders(headers, requestId, answerHeaders);
+    passed.push(...trailerField(this.#request, head));
     // HTTP/2 has no words beside a status.
     if (this.#request.httpVersionMajor === 2) this.#response.writeHead(status, passed);
     else this.#response.writeHead(status, reason, passed);
@@ -148,6 +167,7 @@ function sendBody(
   request: IncomingMessage,
   current: () => Exchange | null,
   onSent: (exchange: Exchange) => void,
+  sendsTrailers: boolean,
 ): void {
   const inChunks = isChunked(request);
   request.on("data", (octets: Buffer) => {
@@ -159,7 +179,7 @@ function sendBody(
   request.on("end", () => {
     const exchange = current();
     if (exchange === null) return;
-    if (inChunks) exchange.write("0\r\n\r\n");
+    if (inChunks) exchange.write(sendsTrailers ? lastChunk(request) : "0\r\n\r\n");
     onSent(exchange);
   });
 }

@@ -54,6 +54,15 @@ export class ProxiedNames implements ZoneListener {
     this.#zones.delete(zone.name);
   }
 
+  zoneNamed(name: string): Zone | null {
+    return this.#zones.get(name)?.zone ?? null;
+  }
+
+  /** The zone with the most labels that the name lies in. */
+  zoneOf(hostname: string): Zone | null {
+    return this.#zoneOf(hostname)?.zone ?? null;
+  }
+
   /** What is known of a hostname (lower case, no dot at its end); null when no zone here has it. */
   find(hostname: string): KnownName | null | Promise<KnownName> {
     const known = this.#zoneOf(hostname);
@@ -72,7 +81,6 @@ export class ProxiedNames implements ZoneListener {
     this.#zones.set(zone.name, { zone, names: new Map() });
   }
 
-  /** The zone with the most labels that the name lies in. */
   #zoneOf(hostname: string): KnownZone | null {
     for (let at = 0; ;) {
       const known = this.#zones.get(at === 0 ? hostname : hostname.slice(at));

@@ -1,7 +1,7 @@
 /** What the edge answers by itself, for people and for programs: a page, or JSON when that is asked for. */
 import { STATUS_CODES } from "node:http";
 import type { Reply } from "#http";
-import type { ScriptFault, ScriptFaultKind } from "#scripts";
+import type { ScriptFaultKind } from "#scripts";
 
 export interface Refusal {
   readonly status: number;
@@ -106,7 +106,7 @@ const scriptFaults = {
 } as const satisfies Partial<Record<ScriptFaultKind, Refusal>>;
 
 /** Null for a fault that serving a request cannot have. */
-export function scriptRefusal({ kind }: ScriptFault): Refusal | null {
+export function scriptRefusal(kind: ScriptFaultKind): Refusal | null {
   return kind in scriptFaults ? scriptFaults[kind as keyof typeof scriptFaults] : null;
 }
 

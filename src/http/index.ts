@@ -2,9 +2,10 @@
 export { BodyCutShort, BodyTooLarge, readBody } from "./body.ts";
 export { breakOff, isGone } from "./break-off.ts";
 export { clientAddress } from "./client-address.ts";
+export { SharedConnections } from "./connection-counts.ts";
 export type { HttpLimits } from "./limits.ts";
 export { type Reply, sendReply } from "./reply.ts";
-export type { StreamedBody } from "./send-stream.ts";
+export { leaveUnsent, sendStream, type StreamedBody } from "./send-stream.ts";
 export { requestIds } from "./request-id.ts";
 export { leavesMuch, requestOctets } from "./request-octets.ts";
 export { type Match, Router } from "./router.ts";
@@ -14,6 +15,7 @@ export {
   type RejectedReply,
   type RejectedRequest,
 } from "./server.ts";
-export type { ResponseHead } from "./response-parser.ts";
+export { type ResponseHead, ResponseParser } from "./response-parser.ts";
 export type { TlsOptions } from "./tls-front.ts";
+export { listenUnixSocket } from "./unix-socket.ts";
 export { type AnswerSink, type Exchange, Upstream } from "./upstream.ts";

@@ -8,23 +8,26 @@ interface Heard {
   headers: readonly string[];
   length: number | null;
   body: string;
+  trailers: readonly string[];
   reusable: boolean | null;
 }
 
 /** What a parser makes of these octets, however they are cut. */
 function parse(pieces: readonly string[], method = "GET", closes = false) {
   const heard: Heard[] = [];
+  const news: [status: number, headers: readonly string[]][] = [];
   const parser = new ResponseParser({
+    interim: ({ status, headers }) => news.push([status, headers]),
     head: ({ status, headers, length }) =>
-      heard.push({ status, headers, length, body: "", reusable: null }),
+      heard.push({ status, headers, length, body: "", trailers: [], reusable: null }),
     data: (octets) => (heard.at(-1)!.body += octets.toString("latin1")),
-    end: (reusable) => (heard.at(-1)!.reusable = reusable),
+    end: (reusable, trailers) => Object.assign(heard.at(-1)!, { reusable, trailers }),
   });
   parser.expect(method);
   let rest: Buffer | null = null;
   for (const piece of pieces) rest = parser.take(Buffer.from(piece, "latin1")) ?? rest;
   if (closes) parser.close();
-  return { heard, rest: rest?.toString("latin1") ?? null };
+  return { heard, news, rest: rest?.toString("latin1") ?? null };
 }
 
 const OK = "HTTP/1.1 200 OK\r\n";
@@ -99,6 +102,18 @@ suite("a response", () => {
     ]);
   });
 
+  test("tells its trailers and the news before it", () => {
+    const { heard, news } = parse([
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: a\r\n\r\n",
+      `${OK}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nSum: 1 \r\nSum:2\r\n\r\n`,
+    ]);
+    assert.deepEqual(news, [
+      [100, []],
+      [103, ["Link", "a"]],
+    ]);
+    assert.deepEqual(heard[0]!.trailers, ["Sum", "1", "Sum", "2"]);
+  });
+
   test("says its length once, and where it has no body by its status, never", () => {
     const twice = parse([`${OK}Content-Length: 1\r\nContent-Length: 1\r\n\r\nx`]);
     assert.deepEqual(twice.heard[0]!.headers, ["Content-Length", "1"]);
@@ -129,6 +144,9 @@ suite("a fault is", () => {
     ["a bare line feed behind a size", chunked("1\na\r\n0\r\n\r\n")],
     ["a head without end", `HTTP/1.1 200 OK\r\nA: ${"b".repeat(70_000)}`],
     ["a line without end", chunked(`1;${"b".repeat(9_000)}`)],
+    ["a trailer that is no header", chunked("0\r\nX\r\n\r\n")],
+    ["a blank before a trailer's colon", chunked("0\r\nX : y\r\n\r\n")],
+    ["trailers without end", chunked(`0\r\n${"X: yyyyyyyyyyyyyyyy\r\n".repeat(500)}`)],
     ["an answer that nobody asked for", `${OK}Content-Length: 0\r\n\r\n${OK}`],
   ];
   for (const [name, text] of cases) {

@@ -14,10 +14,15 @@ export interface ResponseHead {
 
 /** Who hears of a response, in this order. */
 export interface ResponseSink {
+  /** News before it: 100, 103 and their like. RFC 9110 §15.2. */
+  interim(head: ResponseHead): void;
   head(head: ResponseHead): void;
   data(octets: Buffer): void;
-  /** The response is whole. `reusable` tells whether another may follow on the connection. */
-  end(reusable: boolean): void;
+  /**
+   * The response is whole. `reusable` tells whether another may follow on the connection. Trailers are name, value,
+   * name, value: as they came.
+   */
+  end(reusable: boolean, trailers: readonly string[]): void;
 }
 
 export class ResponseFault extends Error {
@@ -26,7 +31,7 @@ export class ResponseFault extends Error {
 
 /** Status line and headers of a response together; four times what most servers send at most. */
 const MAX_HEAD = 64 * 1024;
-/** The size of a chunk with its extensions, or a line of a trailer. */
+/** The size of a chunk with its extensions, or all that trailers say: sums and statuses, seldom more than a line each. */
 const MAX_LINE = 8 * 1024;
 
 const HEAD_END = Buffer.from("\r\n\r\n");
@@ -50,6 +55,7 @@ const NOTHING = 7;
 const NO_CONTENT = 204;
 
 const EMPTY = Buffer.alloc(0);
+const NO_TRAILERS: readonly string[] = [];
 
 export class ResponseParser {
   readonly #sink: ResponseSink;
@@ -58,6 +64,8 @@ export class ResponseParser {
   #kept: Buffer = EMPTY;
   #left = 0;
   #isHead = false;
+  #trailers: string[] | null = null;
+  #trailerOctets = 0;
   #reusable = true;
   #switched = false;
 
@@ -69,6 +77,8 @@ export class ResponseParser {
   expect(method: string): void {
     this.#place = HEAD;
     this.#isHead = method === "HEAD";
+    this.#trailers = null;
+    this.#trailerOctets = 0;
     this.#reusable = true;
   }
 
@@ -79,13 +89,19 @@ export class ResponseParser {
     while (rest.length > 0 || (this.#place === BY_LENGTH && this.#left === 0)) {
       const next = this.#step(rest);
       if (next === null) {
-        this.#kept = rest;
+        this.#kept = Buffer.from(rest); // What they lie in may be read into again.
         return null;
       }
       if (this.#switched) return next;
       rest = next;
     }
     return null;
+  }
+
+  /** At most so many octets of a body are still to come. */
+  get expected(): number {
+    if (this.#place === BY_LENGTH) return this.#left;
+    return this.#place === HEAD || this.#place === NOTHING ? 0 : Infinity;
   }
 
   /** The connection has ended. Throws when a response was under way. */
@@ -125,7 +141,8 @@ export class ResponseParser {
       this.#switched = true;
       this.#place = NOTHING;
       this.#sink.head(head);
-    } else if (head.status >= 200) this.#begin(head); // Below, news on the way: the response is still to come.
+    } else if (head.status >= 200) this.#begin(head);
+    else this.#sink.interim(head);
     return rest;
   }
 
@@ -171,8 +188,8 @@ export class ResponseParser {
 
   #hearLine(line: string): void {
     if (this.#place === TRAILER) {
-      // Trailers end here: what they say is nothing that a client of ours may rely on.
       if (line === "") this.#finish(this.#reusable);
+      else this.#hearTrailer(line);
     } else if (this.#place === CHUNK_END) {
       if (line !== "") throw new ResponseFault("A chunk is longer than it says");
       this.#place = CHUNK_LINE;
@@ -184,9 +201,19 @@ export class ResponseParser {
     }
   }
 
+  #hearTrailer(line: string): void {
+    const [, name, value] = HEADER_LINE.exec(line) ?? [];
+    if (name === undefined) throw new ResponseFault("A trailer of the answer is malformed");
+    this.#trailerOctets += line.length;
+    if (this.#trailerOctets > MAX_LINE) {
+      throw new ResponseFault(`Trailers of over ${MAX_LINE} octets`);
+    }
+    (this.#trailers ??= []).push(name, value!.trimEnd());
+  }
+
   #finish(reusable: boolean): void {
     this.#place = NOTHING;
-    this.#sink.end(reusable);
+    this.#sink.end(reusable, this.#trailers ?? NO_TRAILERS);
   }
 }
 

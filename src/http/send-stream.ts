@@ -1,11 +1,13 @@
 /** Octets on their way to a client, no faster than it takes them. */
 import type { ServerResponse } from "node:http";
+import { isGone } from "./break-off.ts";
+import { transferBuffers } from "./transfer-buffers.ts";
 
 /** An answer's body that is not held in memory: so many octets, of which some may be at hand. */
 export interface StreamedBody {
   readonly length: number;
   readonly first: Uint8Array;
-  /** Read to its end, or left. */
+  /** Read to its end, or left. It is offered room, as the argument of `next`; octets may lie there or elsewhere. */
   readonly rest: AsyncIterable<Uint8Array>;
 }
 
@@ -14,15 +16,22 @@ export interface StreamedBody {
  * cannot be read are thrown, and the caller must break the connection, for the answer is not whole.
  */
 export async function sendStream(response: ServerResponse, body: StreamedBody): Promise<void> {
-  const octets = body.rest[Symbol.asyncIterator]();
+  const octets = body.rest[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, void, Buffer>;
   let isOver = false;
+  let sent = body.first.length === 0 ? Promise.resolve() : send(response, body.first, null);
   try {
-    response.write(body.first);
     while (!response.destroyed) {
-      const { done, value } = await octets.next();
-      isOver = done === true;
-      if (isOver) break;
-      if (!response.write(value)) await taken(response);
+      const room = transferBuffers.take();
+      const step = await octets.next(room); // While what came before them is sent.
+      isOver = step.done === true;
+      if (step.done === true) {
+        transferBuffers.give(room);
+        break;
+      }
+      await sent;
+      const isInRoom = step.value.buffer === room.buffer;
+      if (!isInRoom) transferBuffers.give(room);
+      sent = send(response, step.value, isInRoom ? room : null);
     }
   } finally {
     if (!isOver) await octets.return?.();
@@ -30,19 +39,20 @@ export async function sendStream(response: ServerResponse, body: StreamedBody): 
   response.end();
 }
 
+/** Resolves when the system has the octets, or the client has gone. */
+function send(response: ServerResponse, octets: Uint8Array, room: Buffer | null): Promise<void> {
+  return new Promise((resolve) => {
+    response.once("close", resolve);
+    response.write(octets, (error) => {
+      response.off("close", resolve);
+      // Of one who has gone, some may still be on their way: other octets must not take their place.
+      if (room !== null && !error && !isGone(response)) transferBuffers.give(room);
+      resolve();
+    });
+  });
+}
+
 /** A body whose answer will not be sent. */
 export async function leaveUnsent({ rest }: StreamedBody): Promise<void> {
   await rest[Symbol.asyncIterator]().return?.();
-}
-
-/** Resolves when the client has taken what was written, or has gone. */
-function taken(response: ServerResponse): Promise<void> {
-  if (response.destroyed || !response.writableNeedDrain) return Promise.resolve();
-  return new Promise((resolve) => {
-    const go = () => {
-      response.off("drain", go).off("close", go);
-      resolve();
-    };
-    response.once("drain", go).once("close", go);
-  });
 }

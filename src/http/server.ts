@@ -12,20 +12,27 @@ import type { HostPort } from "#kit/address.ts";
 import { type Ranges, source } from "#kit/cidr.ts";
 import { listenFault } from "#kit/listen-fault.ts";
 import { resetStream } from "./break-off.ts";
+import { type ConnectionCounts, OwnConnections } from "./connection-counts.ts";
 import type { HttpLimits } from "./limits.ts";
-import { tlsFront, type TlsOptions } from "./tls-front.ts";
+import type { TlsOptions } from "./tls-front.ts";
 import { afterOthers, inTurn, isAnswering, isEnding, refuse } from "./refuse.ts";
 import { SlowBodies } from "./slow-bodies.ts";
 
 /** A request that never became one: the parser or a clock stopped it. */
 export interface RejectedRequest {
   readonly status: 400 | 408 | 417 | 431;
+  /** The connection ended before the body did. */
+  readonly isCutShort?: boolean;
 }
 
 export interface RejectedReply {
   readonly type: string;
   readonly body: string;
   readonly requestId: string;
+  /** Where the door has another for it. */
+  readonly status?: number;
+  /** In place of `X-Request-Id`. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface ListenOptions {
@@ -34,6 +41,8 @@ export interface ListenOptions {
   readonly flag: string;
   readonly limits: HttpLimits;
   readonly handle: RequestListener;
+  /** The handler itself tells clients to go on that hold a body back; else all are told so at once. */
+  readonly asksForBodies?: boolean;
   /** A request that wants to speak another protocol on its connection; without this it is one like any other. */
   readonly handleUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Speaks TLS, and HTTP/2 beside HTTP/1.1. */
@@ -44,6 +53,10 @@ export interface ListenOptions {
   readonly unlimited: Ranges | null;
   /** Hears of each connection turned away. */
   readonly onTurnedAway: () => void;
+  /** What limits count, where other threads listen on the same address. */
+  readonly connections?: ConnectionCounts;
+  /** Whether others may. */
+  readonly sharesAddress?: boolean;
 }
 
 export interface HttpListener extends AsyncDisposable {
@@ -64,6 +77,14 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
     bodies.watch(request, performance.now());
     options.handle(request, response);
   };
+  const receive: RequestListener = (request, response) => {
+    if (isEnding(request.socket)) return;
+    // Behind an upgrade that was not taken up Node reads no further request.
+    if (draining || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    if (isUnclear(request)) {
+      inTurn(response, (socket) => reject(socket, { status: 400 }, options));
+    } else take(request, response);
+  };
   const server = createServer(
     {
       maxHeaderSize: limits.headerBytes,
@@ -76,23 +97,17 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
       shouldUpgradeCallback: (request) =>
         options.handleUpgrade !== undefined && isWebSocket(request),
     },
-    (request, response) => {
-      if (isEnding(request.socket)) return;
-      // Behind an upgrade that was not taken up Node reads no further request.
-      if (draining || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-      if (isUnclear(request)) {
-        inTurn(response, (socket) => reject(socket, { status: 400 }, options));
-      } else take(request, response);
-    },
+    receive,
   );
+  if (options.asksForBodies === true) server.on("checkContinue", receive);
   // The bytes are bounded already; with a bound on their number, Node would drop the rest unsaid.
   server.maxHeadersCount = 0;
   server.timeout = (limits.requestSeconds + limits.idleSeconds) * 1000;
-  const tls = options.tls && tlsFront(server, take, options.tls, limits);
+  // Loaded where it is spoken: HTTP/2 takes some MiB.
+  const tls =
+    options.tls && (await import("./tls-front.ts")).tlsFront(server, take, options.tls, limits);
   const front = tls?.server ?? server;
-  front.maxConnections = limits.connections;
-  front.on("drop", options.onTurnedAway);
-  const sockets = limitPerSource(front, options);
+  const sockets = limitConnections(front, options);
   refuseWhatNodeWould(server, options);
   const clock = setInterval(() => refuseSlow(bodies, options), CLOCK_CHECK_MS).unref();
   const upgraded = takeUpgrades(server, options);
@@ -114,37 +129,38 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
   };
 }
 
-function bind(server: NetServer, { address, flag }: ListenOptions): Promise<void> {
+function bind(
+  server: NetServer,
+  { address, flag, sharesAddress = false }: ListenOptions,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause) => reject(listenFault(address, flag, cause)));
-    server.listen(address.port, address.host, () => {
+    server.listen({ ...address, reusePort: sharesAddress }, () => {
       server.removeAllListeners("error");
       resolve();
     });
   });
 }
 
-/** Turns away a source that holds too many connections; returns the open ones. */
-function limitPerSource(server: NetServer, options: ListenOptions): Set<Socket> {
-  const { limits, unlimited, onTurnedAway } = options;
+/** Turns away what is over a limit; returns the connections that are open. */
+function limitConnections(server: NetServer, options: ListenOptions): Set<Socket> {
+  const { limits, unlimited, onTurnedAway, connections = new OwnConnections() } = options;
   const sockets = new Set<Socket>();
-  const counts = new Map<string, number>();
   server.on("connection", (socket: Socket) => {
     const from = source(socket.remoteAddress ?? "");
-    const count = (counts.get(from) ?? 0) + 1;
     const isProxy = unlimited?.has(socket.remoteAddress ?? "") === true;
-    if (count > limits.connectionsPerSource && !isProxy) {
+    connections.add(from); // Before it is looked at: another thread may take one at the same time.
+    const isOver = !isProxy && connections.from(from) > limits.connectionsPerSource;
+    if (isOver || connections.open > limits.connections) {
+      connections.remove(from);
       onTurnedAway();
       socket.destroy();
       return;
     }
-    counts.set(from, count);
     sockets.add(socket);
     socket.once("close", () => {
       sockets.delete(socket);
-      const left = counts.get(from)! - 1;
-      if (left === 0) counts.delete(from);
-      else counts.set(from, left);
+      connections.remove(from);
     });
   });
   return sockets;
@@ -190,8 +206,13 @@ function isWebSocket({ method, headers, httpVersion }: IncomingMessage): boolean
 /** Node has answers of its own to what never becomes a request; clients expect the door's. */
 function refuseWhatNodeWould(server: Server, options: ListenOptions): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === "ECONNRESET") socket.destroy();
-    else afterOthers(socket, () => reject(socket, { status: statusFor(error) }, options));
+    if (error.code === "ECONNRESET") {
+      socket.destroy();
+      return;
+    }
+    const isCutShort = error.code === "HPE_INVALID_EOF_STATE" && isAnswering(socket);
+    const rejected = { status: statusFor(error), ...(isCutShort && { isCutShort }) };
+    afterOthers(socket, () => reject(socket, rejected, options));
   });
   server.on("checkExpectation", (_request, response: ServerResponse) => {
     inTurn(response, (socket) => reject(socket, { status: 417 }, options));
@@ -214,8 +235,8 @@ function reject(
   rejected: RejectedRequest,
   { answerRejected }: ListenOptions,
 ): void {
-  const { type, body, requestId } = answerRejected(rejected);
-  refuse(socket, { status: rejected.status, type, body }, { "X-Request-Id": requestId });
+  const { status = rejected.status, type, body, requestId, headers } = answerRejected(rejected);
+  refuse(socket, { status, type, body }, headers ?? { "X-Request-Id": requestId });
 }
 
 function statusFor({ code }: NodeJS.ErrnoException): RejectedRequest["status"] {

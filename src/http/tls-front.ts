@@ -7,9 +7,11 @@ import type { HttpLimits } from "./limits.ts";
 
 export interface TlsOptions {
   /** What serves a hostname; null refuses the handshake. */
-  readonly contextFor: (hostname: string) => SecureContext | null;
-  /** Shown to clients that name no host. */
-  readonly fallback: () => SecureContext | null;
+  readonly contextFor: (hostname: string) => Promise<SecureContext | null>;
+  /** Whose context is shown to clients that name no host. */
+  readonly fallbackName: string;
+  /** Of session tickets: threads with the same keys go on with each other's sessions. */
+  readonly ticketKeys: Uint8Array;
 }
 
 export interface TlsFront {
@@ -32,7 +34,7 @@ const RESETS_A_SECOND = 20;
 export function tlsFront(
   http: Server,
   handle: RequestListener,
-  { contextFor, fallback }: TlsOptions,
+  { contextFor, fallbackName, ticketKeys }: TlsOptions,
   limits: HttpLimits,
 ): TlsFront {
   const sessions = new Set<Http2Session>();
@@ -62,14 +64,12 @@ export function tlsFront(
   const server = createTls({
     ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: HANDSHAKE_MS,
+    ticketKeys: Buffer.from(ticketKeys),
     SNICallback: (hostname, done) => {
-      try {
-        const context = hostname === "" ? fallback() : contextFor(hostname.toLowerCase());
+      contextFor(hostname.toLowerCase() || fallbackName).then((context) => {
         if (context === null) done(new Error(`No certificate for ${hostname}`));
         else done(null, context);
-      } catch (error) {
-        done(error as Error);
-      }
+      }, done);
     },
   });
   server.on("tlsClientError", (_error, socket) => socket.destroy());

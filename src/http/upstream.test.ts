@@ -223,4 +223,80 @@ suite("an upstream", () => {
     await done.promise;
     assert.equal(got, size);
   });
+
+  test("reads over octets that were given back, and never over others", async () => {
+    const length = 3 * 1024 ** 2;
+    await using server = await listen((socket) => {
+      socket.on("data", (request: Buffer) => {
+        const value = Number(/^GET \/(\d+)/.exec(request.toString())![1]);
+        const isChunked = value % 2 === 1;
+        const framing = isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${length}`;
+        socket.write(`HTTP/1.1 200 OK\r\n${framing}\r\n\r\n`);
+        if (isChunked) socket.write(`${length.toString(16)}\r\n`);
+        socket.write(Buffer.alloc(length, value));
+        if (isChunked) socket.write("\r\n0\r\n\r\n");
+      });
+    });
+    const memory = new Set<ArrayBufferLike>();
+    let pieces = 0;
+    const read = (value: number) =>
+      new Promise<void>((resolve, reject) => {
+        const held: Buffer[] = [];
+        const check = (octets: Buffer) =>
+          assert.ok(octets.equals(Buffer.alloc(octets.length, value)), "octets of another");
+        server.upstream
+          .send("GET", `GET /${value} HTTP/1.1\r\n\r\n`, {
+            head: () => {},
+            data: (octets, free) => {
+              memory.add(octets.buffer);
+              pieces++;
+              // Every fourth answer is kept as a whole; of the others, pieces are given back late.
+              if (value % 4 === 0) held.push(octets);
+              else {
+                setImmediate(() => {
+                  check(octets);
+                  free();
+                  free(); // Does no harm.
+                });
+              }
+            },
+            end: () => {
+              held.forEach(check);
+              resolve();
+            },
+            fail: reject,
+          })
+          .finish();
+      });
+    for (let turn = 0; turn < 4; turn++) {
+      await Promise.all(Array.from({ length: 12 }, (_, i) => read(turn * 12 + i + 1)));
+    }
+    assert.ok(memory.size < pieces);
+  });
+
+  test("hands over a connection that goes on in another protocol", async () => {
+    await using server = await listen((socket) => {
+      socket.once("data", () => {
+        socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\n\r\nfirst");
+        socket.on("data", (octets) => socket.write(octets));
+      });
+    });
+    const { promise, resolve, reject } = Promise.withResolvers<[Socket, Buffer]>();
+    server.upstream
+      .send("GET", "GET / HTTP/1.1\r\nUpgrade: echo\r\n\r\n", {
+        head: () => {},
+        data: () => {},
+        end: () => {},
+        fail: reject,
+        switched: (socket, first) => resolve([socket, first]),
+      })
+      .finish();
+    const [socket, first] = await promise;
+    assert.equal(first.toString(), "first");
+    const sent = Buffer.alloc(1024 ** 2, "0123456789");
+    socket.end(sent);
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket as AsyncIterable<Buffer>) chunks.push(chunk);
+    assert.ok(Buffer.concat(chunks).equals(sent));
+  });
 });

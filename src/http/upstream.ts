@@ -2,14 +2,19 @@
  * Requests to servers behind us, over connections that are kept. Node's own client costs as much as its server
  * for each request; this one writes a head and parses one, and leaves the rest to the caller.
  */
-import { connect, type NetConnectOpts, type Socket } from "node:net";
+import { connect, type NetConnectOpts, type OnReadOpts, type Socket } from "node:net";
+import { outliveBrokenPipe } from "./broken-pipe.ts";
+import { ReadRoom } from "./read-room.ts";
 import { ResponseFault, type ResponseHead, ResponseParser } from "./response-parser.ts";
 
 /** Who hears of the answer. After `end` or `fail` nothing more comes. */
 export interface AnswerSink {
+  /** News before the answer. */
+  interim?(head: ResponseHead): void;
   head(head: ResponseHead): void;
-  data(octets: Buffer): void;
-  end(): void;
+  /** Their memory is used again when `free` was called; who keeps them never calls it. */
+  data(octets: Buffer, free: () => void): void;
+  end(trailers: readonly string[]): void;
   /** `answered` tells whether any of the answer had come. */
   fail(cause: Error, answered: boolean): void;
   /** The server speaks another protocol from here on: the connection is the caller's. */
@@ -19,7 +24,8 @@ export interface AnswerSink {
 }
 
 export interface UpstreamOptions {
-  readonly target: NetConnectOpts | (() => Socket);
+  /** A socket that is not given `onread` does too, but is read into new memory each time. */
+  readonly target: NetConnectOpts | ((onread: OnReadOpts) => Socket);
   /** A connection that waits longer than this is closed; shorter than the server would wait. */
   readonly idleMs: number;
   readonly connectMs: number;
@@ -85,8 +91,9 @@ export class Upstream implements Disposable {
 
   #connect(): Connection {
     const { target, connectMs, keepsAfterBody } = this.#options;
-    const socket = typeof target === "function" ? target() : connect(target);
-    const connection = new Connection(socket, connectMs, {
+    const open = (onread: OnReadOpts) =>
+      typeof target === "function" ? target(onread) : connect({ ...target, onread });
+    const connection = new Connection(open, connectMs, {
       keepsAfterBody,
       free: () => this.#idle.push(connection),
       gone: () => {
@@ -121,17 +128,19 @@ class Connection implements Exchange {
   readonly #socket: Socket;
   readonly #owner: Owner;
   readonly #parser: ResponseParser;
+  readonly #room = new ReadRoom();
   #sink: AnswerSink | null = null;
   #answered = false;
   #wasUsed = false;
   #isWhole = false;
   #hadBody = false;
+  #isSwitched = false;
   #timer: NodeJS.Timeout | null;
 
-  constructor(socket: Socket, connectMs: number, owner: Owner) {
-    this.#socket = socket;
+  constructor(open: (onread: OnReadOpts) => Socket, connectMs: number, owner: Owner) {
     this.#owner = owner;
     this.#parser = new ResponseParser({
+      interim: (head) => this.#sink?.interim?.(head),
       head: (head) => {
         if (head.status === 101 && this.#sink?.switched === undefined) {
           throw new ResponseFault("The answer is another protocol, and nobody asked for one");
@@ -139,9 +148,14 @@ class Connection implements Exchange {
         this.#answered = true;
         this.#sink?.head(head);
       },
-      data: (octets) => this.#sink?.data(octets),
-      end: (reusable) => this.#end(reusable),
+      data: (octets) => this.#sink?.data(octets, this.#room.lend()),
+      end: (reusable, trailers) => this.#end(reusable, trailers),
     });
+    const socket = open({
+      buffer: () => this.#room.next(this.#parser.expected),
+      callback: (length, buffer) => this.#read((buffer as Buffer).subarray(0, length)),
+    });
+    this.#socket = socket;
     socket.setNoDelay(true);
     outliveBrokenPipe(socket);
     this.#timer = setTimeout(() => {
@@ -219,17 +233,25 @@ class Connection implements Exchange {
     }
   }
 
+  /** Into room that is used again. Tells whether to go on. */
+  #read(octets: Buffer): boolean {
+    if (this.#isSwitched) return this.#socket.push(Buffer.from(octets));
+    this.#take(octets);
+    return true;
+  }
+
   #handOver(rest: Buffer): void {
+    this.#isSwitched = true;
     const sink = this.#sink;
     this.#sink = null;
     this.#leave();
     this.#socket.removeAllListeners();
     this.#socket.on("error", () => this.#socket.destroy());
     if (sink?.switched === undefined) this.#socket.destroy();
-    else sink.switched(this.#socket, rest);
+    else sink.switched(this.#socket, Buffer.from(rest));
   }
 
-  #end(reusable: boolean): void {
+  #end(reusable: boolean, trailers: readonly string[]): void {
     const sink = this.#sink;
     this.#sink = null;
     const isClean = this.#isWhole && (this.#owner.keepsAfterBody || !this.#hadBody);
@@ -238,7 +260,7 @@ class Connection implements Exchange {
       this.#socket.resume();
       this.#owner.free();
     } else this.#socket.destroy();
-    sink?.end();
+    sink?.end(trailers);
   }
 
   #lose(cause: Error | null): void {
@@ -260,26 +282,7 @@ class Connection implements Exchange {
   #leave(): void {
     this.#connected();
     this.isGone = true;
+    this.#room.leave();
     this.#owner.gone();
   }
-}
-
-type WriteDone = (error?: Error | null) => void;
-
-/**
- * A server may answer and close before it has read the body. Node would end the socket with the first write that
- * fails, and the answer that waits in it with that; so such writes count as done, and the end of what can be
- * read tells how it went. `_write` and `_writev` are what a stream is made of, and may be given anew.
- */
-function outliveBrokenPipe(socket: Socket): void {
-  const [one, many] = ["_write", "_writev"] as const;
-  const write = socket[one].bind(socket);
-  const writev = socket[many]?.bind(socket);
-  const unlessBroken =
-    (done: WriteDone): WriteDone =>
-    (error) =>
-      done((error as NodeJS.ErrnoException | null)?.code === "EPIPE" ? null : error);
-  socket[one] = (chunk, encoding, done) => write(chunk, encoding, unlessBroken(done));
-  if (writev === undefined) return;
-  socket[many] = (chunks, done) => writev(chunks, unlessBroken(done));
 }

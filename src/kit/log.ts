@@ -49,11 +49,6 @@ export class Log {
     this.#sink.add("error", event, this.#fields, fields);
   }
 
-  /** Takes whole lines of another thread's log as they are, so that no two threads write at once. */
-  pass(lines: string): void {
-    this.#sink.pass(lines);
-  }
-
   /** Writes what waits. Called last, and before the process ends of a fault. */
   flush(): void {
     this.#sink.flush();
@@ -82,16 +77,7 @@ class Sink {
       this.#options.format === "json"
         ? jsonLine(time, level, event, common, fields)
         : prettyLine(time, level, event, { ...common, ...fields });
-    this.#flushSoon(level === "error");
-  }
-
-  pass(lines: string): void {
-    this.#waiting += lines;
-    this.#flushSoon(false);
-  }
-
-  #flushSoon(isUrgent: boolean): void {
-    if (this.#waiting.length > FLUSH_CHARACTERS || isUrgent) this.flush();
+    if (this.#waiting.length > FLUSH_CHARACTERS || level === "error") this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), FLUSH_MS).unref();
   }
 
@@ -171,12 +157,17 @@ function prettyLine(time: string, level: LogLevel, event: string, fields: Fields
 /** A reader that is slower than the log is waited for this long, and then loses lines. */
 const MAX_WAIT_MS = 200;
 
+/** What is written at once to a pipe, the system keeps together up to this. PIPE_BUF, pipe(7). */
+const WHOLE_OCTETS = 4096;
+const LINE_FEED = 0x0a;
+
+/** Threads write to the same place: lines go in pieces that are whole, so that those of others come between them. */
 function writeToStandardError(lines: string): void {
   const bytes = Buffer.from(lines);
   const deadline = Date.now() + MAX_WAIT_MS;
   for (let at = 0; at < bytes.length && Date.now() < deadline;) {
     try {
-      at += writeSync(2, bytes, at);
+      at += writeSync(2, bytes, at, pieceAt(bytes, at));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       // A full pipe is tried again; a reader that is gone must not take the server down.
@@ -184,4 +175,12 @@ function writeToStandardError(lines: string): void {
       if (code !== "EAGAIN") throw error;
     }
   }
+}
+
+/** The length of as many whole lines as stay together; a line that is longer goes by itself. */
+function pieceAt(bytes: Buffer, at: number): number {
+  const most = at + WHOLE_OCTETS;
+  if (bytes.length <= most) return bytes.length - at;
+  const end = bytes.lastIndexOf(LINE_FEED, most - 1);
+  return (end >= at ? end : bytes.indexOf(LINE_FEED, most)) + 1 - at;
 }

@@ -22,6 +22,7 @@ export { scriptMigrations } from "./schema.ts";
 export { Scripts, type ScriptsOptions } from "./scripts.ts";
 export { ScriptFault, type ScriptFaultKind } from "./fault.ts";
 export type * from "./model.ts";
+export type { PlacedRoutes } from "./zone-routes.ts";
 export { RunFolder } from "./runtime/run-folder.ts";
 export { ScriptRuntime } from "./runtime/runtime.ts";
 export type * from "./runtime/types.ts";

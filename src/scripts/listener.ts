@@ -9,4 +9,6 @@ export interface ScriptListener {
   /** A script is new, is deployed, or is changed otherwise. */
   changed(script: Script): void;
   removed(script: Script): void;
+  /** The labels that accounts' scripts answer under are others. */
+  relabelled?(): void;
 }

@@ -1,9 +1,9 @@
-/** All routes and custom domains in memory, where requests find their scripts. */
+/** All routes and custom domains in memory, where whoever leads requests finds them. */
 import type { Database } from "#db";
 import * as rows from "./route-rows.ts";
-import { type RoutePattern, type Scheme, splitRoutePattern } from "./route-pattern.ts";
-import { type Destination, RouteTable } from "./route-table.ts";
+import { splitRoutePattern } from "./route-pattern.ts";
 import type { ScriptFeed } from "./script-feed.ts";
+import type { PlacedRoute, PlacedRoutes } from "./zone-routes.ts";
 
 /** A route as it is kept. */
 export interface RouteRow {
@@ -14,27 +14,24 @@ export interface RouteRow {
   readonly scriptId: string | null;
 }
 
-interface ZoneRoutes {
-  readonly table: RouteTable;
-  readonly routes: Map<
-    string,
-    { readonly pattern: RoutePattern; readonly scriptId: string | null }
-  >;
-}
-
 interface DomainRow {
   readonly zoneId: string;
   readonly hostname: string;
   readonly scriptId: string;
 }
 
+/** Hears of each change before whoever asked for it does. Null is all zones. */
+export type RouteListener = (zoneId: string | null) => void;
+
 export class LiveRoutes {
   readonly #db: Database;
-  readonly #zones = new Map<string, ZoneRoutes>();
+  /** By zone, by id. */
+  readonly #zones = new Map<string, Map<string, PlacedRoute>>();
   /** By hostname. */
   #domains = new Map<string, DomainRow>();
   /** Counts what is changed here: what was read before may be old by then. */
   #changes = 0;
+  readonly #listeners: RouteListener[] = [];
 
   private constructor(db: Database) {
     this.#db = db;
@@ -49,64 +46,61 @@ export class LiveRoutes {
     return live;
   }
 
-  match(zoneId: string, hostname: string, path: string, scheme: Scheme): Destination | null {
-    const route = this.#zones.get(zoneId)?.table.match(hostname, path, scheme) ?? null;
-    if (route !== null && route !== "none") return route;
-    // A route without a script leads past scripts to the origin: with a custom domain that is its script.
-    const domain = this.#domains.get(hostname);
-    return domain?.zoneId === zoneId ? { scriptId: domain.scriptId } : route;
+  follow(listener: RouteListener): void {
+    this.#listeners.push(listener);
+  }
+
+  of(zoneId: string): PlacedRoutes {
+    const domains = [...this.#domains.values()].filter((domain) => domain.zoneId === zoneId);
+    return { routes: [...(this.#zones.get(zoneId)?.values() ?? [])], domains };
   }
 
   /** How many routes a zone has. */
   sizeOf(zoneId: string): number {
-    return this.#zones.get(zoneId)?.routes.size ?? 0;
+    return this.#zones.get(zoneId)?.size ?? 0;
   }
 
-  set(row: RouteRow): void {
-    this.delete(row);
-    const { id, zoneId, key, scriptId } = row;
-    const zone = this.#zones.getOrInsertComputed(zoneId, noRoutes);
-    const pattern = splitRoutePattern(key);
-    zone.routes.set(id, { pattern, scriptId });
-    zone.table.set(pattern, scriptId === null ? "none" : { scriptId });
+  set({ id, zoneId, key, scriptId }: RouteRow): void {
+    const routes = this.#zones.getOrInsertComputed(zoneId, () => new Map());
+    routes.set(id, { pattern: splitRoutePattern(key), scriptId });
+    this.#tell(zoneId);
   }
 
   delete({ zoneId, id }: Pick<RouteRow, "zoneId" | "id">): void {
-    this.#changes++;
-    const zone = this.#zones.get(zoneId);
-    const route = zone?.routes.get(id);
-    if (zone === undefined || route === undefined) return;
-    zone.routes.delete(id);
-    zone.table.delete(route.pattern);
-    if (zone.routes.size === 0) this.#zones.delete(zoneId);
+    const routes = this.#zones.get(zoneId);
+    routes?.delete(id);
+    if (routes?.size === 0) this.#zones.delete(zoneId);
+    this.#tell(zoneId);
   }
 
   setDomain(row: DomainRow): void {
-    this.#changes++;
+    const before = this.#domains.get(row.hostname);
     this.#domains.set(row.hostname, row);
+    this.#tell(row.zoneId);
+    if (before !== undefined) this.#tell(before.zoneId);
   }
 
   deleteDomain(hostname: string): void {
-    this.#changes++;
+    const domain = this.#domains.get(hostname);
     this.#domains.delete(hostname);
+    if (domain !== undefined) this.#tell(domain.zoneId);
   }
 
   removeZone(zoneId: string): void {
-    this.#changes++;
     this.#zones.delete(zoneId);
     for (const domain of this.#domains.values()) {
       if (domain.zoneId === zoneId) this.#domains.delete(domain.hostname);
     }
+    this.#tell(zoneId);
   }
 
   removeScript(scriptId: string): void {
-    this.#changes++;
-    for (const [zoneId, { routes }] of this.#zones) {
+    for (const [zoneId, routes] of this.#zones) {
       for (const [id, route] of routes)
         if (route.scriptId === scriptId) this.delete({ zoneId, id });
     }
     for (const domain of this.#domains.values()) {
-      if (domain.scriptId === scriptId) this.#domains.delete(domain.hostname);
+      if (domain.scriptId === scriptId) this.deleteDomain(domain.hostname);
     }
   }
 
@@ -114,17 +108,20 @@ export class LiveRoutes {
     const routes = await this.#undisturbed(() => this.#db.all(rows.routesOfZone({ zoneId })));
     this.#zones.delete(zoneId);
     for (const route of routes) this.set(route);
+    this.#tell(zoneId);
   }
 
   async #readAll(): Promise<void> {
     const routes = await this.#undisturbed(() => this.#db.all(rows.everyRoute({})));
     this.#zones.clear();
     for (const route of routes) this.set(route);
+    this.#tell(null);
   }
 
   async #readDomains(): Promise<void> {
     const domains = await this.#undisturbed(() => this.#db.all(rows.everyDomain({})));
     this.#domains = new Map(domains.map((domain) => [domain.hostname, domain]));
+    this.#tell(null);
   }
 
   /** Reads, again if something changed here meanwhile: that may be newer. */
@@ -135,8 +132,9 @@ export class LiveRoutes {
       if (changes === this.#changes) return found;
     }
   }
-}
 
-function noRoutes(): ZoneRoutes {
-  return { table: new RouteTable(), routes: new Map() };
+  #tell(zoneId: string | null): void {
+    this.#changes++;
+    for (const listener of this.#listeners) listener(zoneId);
+  }
 }

@@ -64,6 +64,7 @@ export class LiveScripts {
   async readLabels(): Promise<void> {
     const labels = await this.#undisturbed(() => this.#db.all(rows.everySubdomain({})));
     this.#labels = new Map(labels.map(({ accountId, label }) => [label, accountId]));
+    for (const listener of this.#listeners) listener.relabelled?.();
   }
 
   async #read(id: string): Promise<void> {

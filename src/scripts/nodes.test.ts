@@ -6,6 +6,7 @@ import { until } from "../../test/support/patience.ts";
 import {
   ACCOUNT,
   by,
+  matchIn,
   onBothEngines,
   openRoutes,
   openScripts,
@@ -63,7 +64,7 @@ onBothEngines("nodes", (db, open, engine) => {
     await routesHere.putDomain(ACCOUNT, domain);
     await here.scripts.setOnSubdomain(ACCOUNT, "routed", true);
     await here.scripts.setSubdomain(ACCOUNT, "label");
-    const at = (host: string, path: string) => routesThere.match(ZONE, host, path, "http");
+    const at = (host: string, path: string) => matchIn(routesThere, ZONE, host, path);
     await until(() => there.scripts.onSubdomain("label", "routed") !== null);
     assert.deepEqual(at("example.com", "/a/b"), { scriptId });
     assert.deepEqual(at("d.example.com", "/"), { scriptId });

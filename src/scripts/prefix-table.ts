@@ -34,13 +34,6 @@ export class PrefixTable<T> {
     }
   }
 
-  delete(prefix: string): void {
-    const place = this.#search(prefix);
-    if (this.#entryAt(place, prefix) === undefined) return;
-    this.#entries.splice(place - 1, 1);
-    this.#isLinked = false;
-  }
-
   /** What `pick` makes of the value under the longest prefix for which that is not undefined. */
   find<R>(text: string, pick: (value: T) => R | undefined): R | undefined {
     if (!this.#isLinked) this.#link();

@@ -39,18 +39,6 @@ export class RouteTable {
     places.set(path, { ...places.get(path), [pattern.scheme ?? "both"]: destination });
   }
 
-  delete(pattern: RoutePattern): void {
-    const { path, anyPathAfter } = pattern;
-    const { hosts, host } = this.#place(pattern);
-    const paths = hosts.get(host);
-    if (paths === undefined) return;
-    const places = anyPathAfter ? paths.beginnings : paths.exact;
-    const { [pattern.scheme ?? "both"]: _, ...left } = places.get(path) ?? {};
-    if (Object.keys(left).length > 0) places.set(path, left);
-    else places.delete(path);
-    if (paths.exact.size + paths.beginnings.size === 0) hosts.delete(host);
-  }
-
   match(hostname: string, pathAndQuery: string, scheme: Scheme): Destination | null {
     const pick = (paths: Paths) => matchPath(paths, pathAndQuery, scheme);
     const exact = this.#exact.get(hostname);

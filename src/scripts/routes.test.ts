@@ -6,6 +6,7 @@ import {
   ACCOUNT,
   by,
   is,
+  matchIn,
   onBothEngines,
   openRoutes,
   openScripts,
@@ -27,7 +28,7 @@ onBothEngines("routes", (db) => {
     const { script } = await scripts.upload(ACCOUNT, name, upload(""), by);
     const routes = await openRoutes(db(), scripts);
     for (const { id } of await routes.list(ZONE)) await routes.remove(ZONE, id);
-    const at = (host: string, path = "/") => routes.match(ZONE, host, path, "https");
+    const at = (host: string, path = "/") => matchIn(routes, ZONE, host, path);
     return { scripts, routes, script, at };
   }
 
@@ -39,7 +40,7 @@ onBothEngines("routes", (db) => {
     assert.deepEqual(await routes.list(ZONE), [route]);
     assert.deepEqual(at("example.com", "/a"), { scriptId: script.id });
     assert.equal(at("example.com", "/b"), null);
-    assert.equal(routes.match(SECOND_ZONE, "example.com", "/a", "https"), null);
+    assert.equal(matchIn(routes, SECOND_ZONE, "example.com", "/a"), null);
     await routes.edit(ZONE, route.id, { pattern: "example.com/b*", script: null });
     assert.equal(at("example.com", "/a"), null);
     assert.equal(at("example.com", "/b"), "none");
@@ -65,8 +66,8 @@ onBothEngines("routes", (db) => {
     );
     assert.equal(together.filter(({ status }) => status === "fulfilled").length, 1);
     const anew = await openRoutes(db(), scripts);
-    assert.equal(anew.match(ZONE, "example.com", "/", "http"), "none");
-    assert.notEqual(anew.match(ZONE, "example.com", "/a", "http"), null);
+    assert.equal(matchIn(anew, ZONE, "example.com", "/"), "none");
+    assert.notEqual(matchIn(anew, ZONE, "example.com", "/a"), null);
   });
 
   test("a route is refused for other zones' names and scripts that are not there", async () => {
@@ -102,8 +103,8 @@ onBothEngines("routes", (db) => {
     await db().write(removeZone({ id: SECOND_ZONE }));
     routes.removeZone(SECOND_ZONE);
     for (const one of [routes, await openRoutes(db(), scripts)]) {
-      assert.equal(one.match(SECOND_ZONE, "example.org", "/", "http"), null);
-      assert.equal(one.match(SECOND_ZONE, "stays.example.org", "/", "http"), null);
+      assert.equal(matchIn(one, SECOND_ZONE, "example.org", "/"), null);
+      assert.equal(matchIn(one, SECOND_ZONE, "stays.example.org", "/"), null);
       assert.deepEqual(await one.list(SECOND_ZONE), []);
     }
     await db().write(addZone({ id: SECOND_ZONE }));
@@ -148,7 +149,7 @@ onBothEngines("routes", (db) => {
       await assert.rejects(routes.putDomain(OTHER_ACCOUNT, theirs), taken);
       assert.deepEqual(await routes.domain(ACCOUNT, mine.id), mine);
       assert.deepEqual(at(hostname), { scriptId: script.id });
-      assert.equal(routes.match(INNER_ZONE, hostname, "/", "https"), null);
+      assert.equal(matchIn(routes, INNER_ZONE, hostname, "/"), null);
       await routes.removeDomain(ACCOUNT, mine.id);
       await routes.putDomain(OTHER_ACCOUNT, theirs);
     });

@@ -2,18 +2,12 @@
 import { type Bound, type Database, isDatabaseFault, mustChangeOne } from "#db";
 import { randomId } from "#kit/random.ts";
 import { invalid, quoted, ScriptFault } from "./fault.ts";
-import { LiveRoutes, type RouteRow } from "./live-routes.ts";
+import { LiveRoutes, type RouteListener, type RouteRow } from "./live-routes.ts";
 import * as rows from "./route-rows.ts";
-import {
-  asciiHost,
-  isWithin,
-  parseRoutePattern,
-  printRoutePattern,
-  type Scheme,
-} from "./route-pattern.ts";
-import type { Destination } from "./route-table.ts";
+import { asciiHost, isWithin, parseRoutePattern, printRoutePattern } from "./route-pattern.ts";
 import type { Scripts } from "./scripts.ts";
 import { Turns } from "./turns.ts";
+import type { PlacedRoutes } from "./zone-routes.ts";
 
 export interface Route {
   readonly id: string;
@@ -216,17 +210,13 @@ export class Routes {
     });
   }
 
-  /**
-   * Where a request goes: to the script of the most specific route, or of the hostname's domain; "none"
-   * where a route says so, null without a route. `hostname` is lower case without port. Pure memory.
-   */
-  match(
-    zoneId: string,
-    hostname: string,
-    pathAndQuery: string,
-    scheme: Scheme,
-  ): Destination | null {
-    return this.#live.match(zoneId, hostname, pathAndQuery, scheme);
+  /** For `ZoneRoutes`. Pure memory. */
+  ofZone(zoneId: string): PlacedRoutes {
+    return this.#live.of(zoneId);
+  }
+
+  follow(listener: RouteListener): void {
+    this.#live.follow(listener);
   }
 
   /** The zone is gone, and its rows with it. */

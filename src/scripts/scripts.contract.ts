@@ -11,6 +11,7 @@ import type { Binding, RunnableScript, Script, Upload, VersionContent } from "./
 import { Routes } from "./routes.ts";
 import { scriptMigrations } from "./schema.ts";
 import { Scripts, type ScriptsOptions } from "./scripts.ts";
+import { ZoneRoutes } from "./zone-routes.ts";
 
 export const ACCOUNT = "a".repeat(32);
 export const OTHER_ACCOUNT = "b".repeat(32);
@@ -101,6 +102,11 @@ export function openRoutes(db: Database, scripts: Scripts): Promise<Routes> {
       return { name, accountId: isOthers ? OTHER_ACCOUNT : ACCOUNT };
     },
   });
+}
+
+/** Where a request to the zone goes. */
+export function matchIn(routes: Routes, zoneId: string, hostname: string, path: string) {
+  return new ZoneRoutes(routes.ofZone(zoneId)).match(hostname, path, "https");
 }
 
 export const is = (kind: ScriptFaultKind, says?: RegExp) => (error: unknown) =>

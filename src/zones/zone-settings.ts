@@ -53,7 +53,8 @@ export const zoneSettings = {
   always_use_https: onOff("off"),
   automatic_https_rewrites: onOff("on"),
   brotli: onOff("on"),
-  browser_cache_ttl: wholeNumber(14_400, 0, 31_536_000),
+  // Differs from the original, where it is 14400: what the origin says holds until this says otherwise.
+  browser_cache_ttl: wholeNumber(0, 0, 31_536_000),
   // Differs from the original, where it is aggressive: nothing is cached until this says so.
   cache_level: choice("bypass", "basic", "simplified", "aggressive"),
   // The older name of dns_settings.flatten_all_cnames; the two mirror each other.

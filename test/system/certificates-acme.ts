@@ -7,6 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, suite, test } from "node:test";
+import { connect } from "node:tls";
 import { type Certificate, stateOf } from "#certificates";
 import { statement, text } from "#db";
 import { ranges } from "#kit/cidr.ts";
@@ -21,7 +22,8 @@ import { makeAuthority } from "../support/certificates.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { until } from "../support/patience.ts";
 import { startPebble } from "../support/pebble.ts";
-import { startServer } from "../support/server.ts";
+import { freshPostgresUrl, stopOwnPostgres } from "../support/postgres.ts";
+import { startServer, type TestServer } from "../support/server.ts";
 import { call } from "./api.ts";
 import { TestZone } from "./dns-api.ts";
 
@@ -46,6 +48,7 @@ const pebble = building.use(
 );
 const all = building.move();
 after(() => all.disposeAsync());
+after(stopOwnPostgres);
 
 const nameservers = ["ns1.selvedge.test", "ns2.selvedge.test"];
 const nameserverOptions = {
@@ -95,7 +98,7 @@ async function startNode(externalAccount: typeof KNOWN | null = KNOWN) {
     externalAccount,
   };
   const config = { dataDir: home, scriptsDomain: "scripts.localhost", acme };
-  const parts = { db, sealKey, zones, records, log, now };
+  const parts = { db, sealKey, zones, records, log, metrics, now };
   const certificates = await startCertificates(config, parts, starting);
   const account = (await db.first(firstAccount({})))!.id;
   const started = starting.move();
@@ -333,3 +336,46 @@ test("a server that is killed in the midst of an order has a certificate after i
   });
   await until(async () => (await proofs(again)).length === 0);
 });
+
+test("of two nodes on one database one orders each certificate, and both serve it", async () => {
+  await using started = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), "selvedge-nodes-"));
+  started.defer(() => rm(folder, { recursive: true, force: true }));
+  const [dns] = (await freePorts(1)).map((free) => `127.0.0.1:${free}`) as [string];
+  const orders = started.use(await startPebble(folder, authority, dns));
+  const env = {
+    SELVEDGE_ACME_DIRECTORY: orders.directory,
+    SELVEDGE_ACME_CA_FILE: authority.certificate,
+    SELVEDGE_SECRET_KEY: "a secret that all nodes share",
+  };
+  const args = ["--database", await freshPostgresUrl()];
+  const first = started.use(await startServer({ env, args: [...args, "--dns", dns] }));
+  const nodes = [first, started.use(await startServer({ env, args }))];
+  const zones = await Promise.all(nodes.map((node) => TestZone.make(node)));
+  const apex = { type: "A", name: "@", content: "192.0.2.1", proxied: true };
+  await Promise.all(zones.map((zone) => zone.create(apex)));
+  const { root } = await orders.issuers();
+  const issuer = new X509Certificate((await orders.issuers()).intermediate);
+  for (const { name } of zones) {
+    const isIssued = async (node: TestServer) => (await shownBy(node, name)).checkIssued(issuer);
+    for (const node of nodes) await until(() => isIssued(node));
+    const shown = await Promise.all(nodes.map((node) => shownBy(node, name)));
+    assert.equal(shown[0]!.fingerprint256, shown[1]!.fingerprint256);
+    assert.ok(shown[0]!.verify(issuer.publicKey));
+  }
+  assert.ok(issuer.verify(new X509Certificate(root).publicKey));
+  const placed = orders.log.text.match(/Added order /g) ?? [];
+  assert.equal(placed.length, zones.length, orders.log.text);
+});
+
+/** What a node's edge shows for a name. */
+async function shownBy(node: TestServer, servername: string): Promise<X509Certificate> {
+  const { hostname: host, port: edge } = new URL(node.ready["edge_tls"]!);
+  const socket = connect({ host, port: Number(edge), servername, rejectUnauthorized: false });
+  try {
+    await once(socket, "secureConnect");
+    return socket.getPeerX509Certificate()!;
+  } finally {
+    socket.destroy();
+  }
+}

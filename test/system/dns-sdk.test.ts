@@ -110,6 +110,7 @@ suite("zones", () => {
     for (const key of ["step", "custom_certificate_quota", "page_rule_quota"]) {
       assert.ok(Number.isInteger(meta[key]), key);
     }
+    assert.equal(meta["custom_certificate_quota"], 100);
     assert.equal(Object.keys(zone)[0], "id");
     assert.equal(zone["original_name_servers"], null);
     assert.deepEqual(Object.keys(zone["owner"] as object), ["id", "type", "email"]);

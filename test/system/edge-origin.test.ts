@@ -10,6 +10,7 @@ import { connect, createServer as createTcp, type Server, type Socket } from "no
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { selfSigned } from "../../src/kit/self-signed.ts";
+import { ownAddress } from "../support/own-address.ts";
 import { startServer } from "../support/server.ts";
 import { call } from "./api.ts";
 
@@ -29,13 +30,6 @@ const zone = (
     id: string;
   }
 ).id;
-
-let lastHost = 0;
-/** An address of this machine that no other test uses: the process's own part of the loopback network. */
-function freshHost(): string {
-  lastHost++;
-  return `127.${10 + (process.pid % 200)}.${Math.trunc(process.pid / 200) % 250}.${lastHost}`;
-}
 
 async function record(name: string, type: string, content: string): Promise<void> {
   const body = { type, name, content, proxied: true };
@@ -116,7 +110,7 @@ const codeOf = ({ text }: { text: string }) =>
 
 suite("a proxied name", () => {
   test("is answered by its origin, which hears who asked", async () => {
-    const host = freshHost();
+    const host = ownAddress();
     await using _ = await listen(
       createServer((request, response) => {
         response.setHeader("X-Origin", "yes");
@@ -141,7 +135,7 @@ suite("a proxied name", () => {
   });
 
   test("sends bodies of either kind through whole, up and down", async () => {
-    const host = freshHost();
+    const host = ownAddress();
     const echo: RequestListener = (request, response) => request.pipe(response);
     await using _ = await listen(createServer(echo), host);
     await record("echo", "A", host);
@@ -152,7 +146,7 @@ suite("a proxied name", () => {
   });
 
   test("goes to another of its addresses when one does not answer, but never twice with a body", async () => {
-    const [good, bad] = [freshHost(), freshHost()];
+    const [good, bad] = [ownAddress(), ownAddress()];
     let asked = 0;
     await using _ = await listen(
       createServer((_request, response) => response.end(`${++asked}`)),
@@ -175,7 +169,7 @@ suite("a proxied name", () => {
   });
 
   test("follows a CNAME within the zone, and one that leads nowhere is told", async () => {
-    const host = freshHost();
+    const host = ownAddress();
     await using _ = await listen(
       createServer((_request, response) => response.end("behind")),
       host,
@@ -186,7 +180,7 @@ suite("a proxied name", () => {
   });
 
   test("has a refusal with a reason when its origin is down, broken, or not to be asked", async () => {
-    const [down, garbage, early] = [freshHost(), freshHost(), freshHost()];
+    const [down, garbage, early] = [ownAddress(), ownAddress(), ownAddress()];
     const saying = (text: string) =>
       createTcp((socket) => socket.on("data", () => socket.end(text)));
     await using open = new AsyncDisposableStack();
@@ -210,17 +204,17 @@ suite("a proxied name", () => {
   }
 
   async function loopMark(): Promise<string> {
-    const host = freshHost();
+    const host = ownAddress();
     await using _ = await listen(
       createServer((request, response) => response.end(request.headers["cdn-loop"])),
       host,
     );
-    await record(`mark${lastHost}`, "A", host);
-    return (await ask(`mark${lastHost}`)).text;
+    await record("mark", "A", host);
+    return (await ask("mark")).text;
   }
 
   test("joins a WebSocket with its origin", async () => {
-    const host = freshHost();
+    const host = ownAddress();
     const origin = createServer();
     origin.on("upgrade", (request, socket: Socket) => {
       socket.write(
@@ -242,7 +236,7 @@ suite("a proxied name", () => {
   });
 
   test("answers a change of its record, or of a setting, on the next request", async () => {
-    const [one, two] = [freshHost(), freshHost()];
+    const [one, two] = [ownAddress(), ownAddress()];
     const saying = (text: string) => createServer((_request, response) => response.end(text));
     await using open = new AsyncDisposableStack();
     open.use(await listen(saying("one"), one));
@@ -259,7 +253,7 @@ suite("a proxied name", () => {
 });
 
 test("a zone that has its cache on asks the origin once, until it is purged", async () => {
-  const host = freshHost();
+  const host = ownAddress();
   let asked = 0;
   await using _ = await listen(
     createServer((_request, response) => {
@@ -317,7 +311,7 @@ suite("over TLS", () => {
   });
 
   test("HTTP/2 is spoken, and its requests are those of HTTP/1.1", async () => {
-    const host = freshHost();
+    const host = ownAddress();
     const own = ownCertificate("h2.example.com");
     await using _ = await listen(
       createHttps(own, (request, response) => {
@@ -355,7 +349,7 @@ suite("over TLS", () => {
   });
 
   test("the zone's settings hold: strict certificates, HTTPS alone, TLS 1.3, HSTS", async () => {
-    const host = freshHost();
+    const host = ownAddress();
     await using _ = await listen(
       createHttps(ownCertificate("other.example.com"), (_request, response) => response.end("tls")),
       host,

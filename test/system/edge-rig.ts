@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import { ownAddress } from "../support/own-address.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { call } from "./api.ts";
 
@@ -18,6 +19,8 @@ export interface Heard {
   /** As they came, `Name: value`. */
   readonly headers: readonly string[];
   readonly body: string;
+  /** What stood behind a body in chunks. */
+  readonly trailers: readonly string[];
 }
 
 export type Behave = (socket: Socket, request: Heard) => void;
@@ -60,9 +63,7 @@ export class Edge implements AsyncDisposable {
   async origin(name: string, behave: Behave = sayOk): Promise<RawOrigin> {
     const origin = new RawOrigin(behave);
     this.#origins.push(origin);
-    // The process's own part of the loopback network: no other test listens there.
-    const [high, low] = [10 + (process.pid % 200), Math.trunc(process.pid / 200) % 250];
-    const content = `127.${high}.${low}.${this.#origins.length}`;
+    const content = ownAddress();
     await origin.listen(content);
     const body = { type: "A", name, content, proxied: true };
     const { status } = await call(this.server, "POST", `/zones/${this.#zone}/dns_records`, {
@@ -107,7 +108,11 @@ export class RawOrigin {
     this.#server = createServer((socket) => this.#serve(socket));
   }
 
+  /** Where it listens. */
+  host = "";
+
   async listen(host: string): Promise<void> {
+    this.host = host;
     this.#server.listen(HTTP_PORT, host);
     await once(this.#server, "listening");
   }
@@ -166,7 +171,9 @@ function takeRequest(text: string): { request: Heard; length: number } | null {
   const from = end + 4;
   const body =
     codings.length > 0 ? takeChunks(text, from) : takeLength(text, from, lengths[0] ?? "0");
-  return body === null ? null : { request: { line, headers, body: body.text }, length: body.end };
+  if (body === null) return null;
+  const { text: whole, end: length, trailers } = body;
+  return { request: { line, headers, body: whole, trailers }, length };
 }
 
 export function valuesOf(headers: readonly string[], name: string): string[] {
@@ -179,20 +186,34 @@ export function valuesOf(headers: readonly string[], name: string): string[] {
 function takeLength(text: string, from: number, length: string) {
   assert.match(length, /^\d+$/);
   const end = from + Number(length);
-  return text.length < end ? null : { text: text.slice(from, end), end };
+  return text.length < end ? null : { text: text.slice(from, end), end, trailers: [] };
 }
 
-function takeChunks(text: string, from: number): { text: string; end: number } | null {
+interface Chunks {
+  readonly text: string;
+  readonly end: number;
+  readonly trailers: readonly string[];
+}
+
+function takeChunks(text: string, from: number): Chunks | null {
   let whole = "";
   for (let at = from; ;) {
     const lineEnd = text.indexOf("\r\n", at);
     if (lineEnd === -1) return null;
     assert.match(text.slice(at, lineEnd), /^[0-9a-f]+$/, "more than a chunk's size");
     const size = Number.parseInt(text.slice(at, lineEnd), 16);
+    if (size === 0) return takeTrailers(text, lineEnd, whole);
     at = lineEnd + 2 + size + 2;
     if (text.length < at) return null;
-    assert.equal(text.slice(at - 2, at), "\r\n", size === 0 ? "a trailer" : "a longer chunk");
-    if (size === 0) return { text: whole, end: at };
+    assert.equal(text.slice(at - 2, at), "\r\n", "a longer chunk");
     whole += text.slice(lineEnd + 2, at - 2);
   }
+}
+
+function takeTrailers(text: string, from: number, body: string): Chunks | null {
+  const last = text.indexOf("\r\n\r\n", from);
+  if (last === -1) return null;
+  const trailers = text.slice(from, last).split("\r\n").slice(1);
+  for (const trailer of trailers) assert.match(trailer, HEADER);
+  return { text: body, end: last + 4, trailers };
 }

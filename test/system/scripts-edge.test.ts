@@ -12,11 +12,12 @@ async function serverWithScript() {
   const server = await startServer();
   const { account } = await firstIds(server);
   const path = `/accounts/${account}/workers/scripts/counter`;
-  const deploy = async (version: number) => {
+  const deploy = (version: number) => deploySource(`new Response("${version}")`);
+  const deploySource = async (answer: string) => {
     const form = new FormData();
     const metadata = { main_module: "a.js", compatibility_date: "2026-07-01" };
     form.set("metadata", JSON.stringify(metadata));
-    const source = `export default { fetch() { return new Response("${version}") } }`;
+    const source = `export default { async fetch() { return ${answer} } }`;
     form.set("a.js", new File([source], "a.js", { type: "application/javascript+module" }));
     await api(server, "PUT", path, form);
   };
@@ -25,7 +26,7 @@ async function serverWithScript() {
   const { subdomain } = (await api(server, "GET", `/accounts/${account}/workers/subdomain`)) as {
     subdomain: string;
   };
-  return { server, deploy, host: `counter.${subdomain}.scripts.localhost` };
+  return { server, deploy, deploySource, host: `counter.${subdomain}.scripts.localhost` };
 }
 
 async function api(server: TestServer, method: string, path: string, body?: object) {
@@ -95,6 +96,22 @@ function workerds({ data }: TestServer): number[] {
 }
 
 suite("a script behind the edge", () => {
+  test("finds in its cache what it has put there, also when the server was started again", async () => {
+    const { server, deploySource, host } = await serverWithScript();
+    await using _ = server;
+    const url = '"https://api.example/list"';
+    const headers = '{ "cache-control": "max-age=600" }';
+    await deploySource(
+      `(await caches.default.match(${url})) ?? (await caches.default.put(${url},
+        new Response("kept", { headers: ${headers} })), new Response("put"))`,
+    );
+    assert.equal((await ask(server, host)).text, "put");
+    assert.equal((await ask(server, host)).text, "kept");
+    await server.end();
+    await using again = await startServer({ data: server.data });
+    assert.equal((await ask(again, host)).text, "kept");
+  });
+
   test("loses no request while it is deployed again and again, and answers as the newest at once", async () => {
     const { server, deploy, host } = await serverWithScript();
     await using _ = server;

@@ -326,7 +326,7 @@ test("settings come from server.toml in the current folder, and flags win over i
   }
   assert.match(
     said,
-    /^First start: your keys are in .*from-flag\/credentials\.json\nSelvedge \d+\.\d+\.\d+ is ready: api http:\/\/127\.0\.0\.1:\d+, dns 127\.0\.0\.1:\d+, edge http:\/\/127\.0\.0\.1:\d+, edge_tls https:\/\/127\.0\.0\.1:\d+\n$/,
+    /^First start: your keys are in .*from-flag\/credentials\.json\nSelvedge \d+\.\d+\.\d+ is ready: api http:\/\/127\.0\.0\.1:\d+, s3 http:\/\/127\.0\.0\.1:\d+, dns 127\.0\.0\.1:\d+, edge http:\/\/127\.0\.0\.1:\d+, edge_tls https:\/\/127\.0\.0\.1:\d+\n$/,
   );
   await rm(cwd, { recursive: true });
 });
@@ -341,7 +341,9 @@ test("help names every flag and every key, with defaults", async () => {
     "--dns ",
     "--dns-tls",
     "--dns-threads",
-    "--s3",
+    "--s3 ",
+    "--s3-domain",
+    "--s3-trusted-proxies",
     "--edge ",
     "--edge-tls",
     "--database",

@@ -1,38 +1,75 @@
 /** The walk-through of the README, as it stands there: what a new user does first. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { ownAddress } from "../support/own-address.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
+const README = await readFile(join(ROOT, "README.md"), "utf8");
+
 test("the README's walk-through: from an empty server to an object put and read through a script", async () => {
   await using server = await startServer();
-  const folder = await mkdtemp(join(tmpdir(), "selvedge-walk-"));
-  try {
-    const { code, output } = await shell(await walkThrough(server), folder, server);
+  await inFolder(async (folder) => {
+    const commands = forServer(commandsUnder("Edge scripts"), server);
+    const { code, output } = await shell(commands, folder, server);
     assert.equal(code, 0, output);
     assert.match(output, /Deployed my-script/);
     assert.match(output, /"key":"hello\.txt","size":5/);
     assert.equal(output.split("hello").length - 1 >= 3, true, output);
     assert.ok(output.trimEnd().endsWith("hellohello"), "by the name, then from the bucket");
+  });
+});
+
+test("the README's proxied name: a local origin is reached over HTTP and HTTPS", async () => {
+  const [setUp, zone] = commandsUnder("Edge scripts").split("\n");
+  const start = /^(\w+)=(\S+) npm start.*\n/m;
+  const commands = commandsUnder("Proxied names");
+  const [line, name, value] = start.exec(commands)!;
+  await using server = await startServer({ env: { [name!]: value! } });
+  await inFolder(async (folder) => {
+    await writeFile(join(folder, "index.html"), "from the origin\n");
+    // Ports that the lines name may be taken: another address has the origin's, and the edge's lead to this server.
+    const address = ownAddress();
+    const { port } = new URL(server.ready["edge_tls"]!);
+    const resolved = "--resolve app.example.com:8443:127.0.0.1";
+    assert.ok(commands.includes(resolved));
+    const here = commands
+      .replace(line, `until curl -s -o /dev/null http://${address}:8080; do sleep 0.05; done\n`)
+      .replaceAll("127.0.0.2", address)
+      .replace(resolved, `--connect-to app.example.com:8443:127.0.0.1:${port}`);
+    const all = [setUp, zone, "trap 'kill $(jobs -p)' EXIT", here].join("\n");
+    const { code, output } = await shell(forServer(all, server), folder, server);
+    assert.equal(code, 0, output);
+    assert.equal(output.split("from the origin\n").length - 1, 2, output);
+  });
+});
+
+/** The first block of commands under a heading. */
+function commandsUnder(heading: string): string {
+  return new RegExp(`## ${heading}\\n[^]*?\`\`\`sh\\n([^]*?)\`\`\``).exec(README)![1]!;
+}
+
+/** With the addresses and the folder of this server. */
+function forServer(commands: string, { ready, data }: TestServer): string {
+  return commands
+    .replaceAll("$PWD/bin/", join(ROOT, "bin/"))
+    .replaceAll(/(\$PWD\/)?selvedge-data/g, data)
+    .replaceAll("http://127.0.0.1:8080", ready["edge"]!);
+}
+
+async function inFolder(act: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "selvedge-walk-"));
+  try {
+    await act(folder);
   } finally {
     await rm(folder, { recursive: true });
   }
-});
-
-/** The first block of commands under "Edge scripts", with the addresses of this server. */
-async function walkThrough({ ready, data }: TestServer): Promise<string> {
-  const readme = await readFile(join(ROOT, "README.md"), "utf8");
-  const block = /## Edge scripts\n[^]*?```sh\n([^]*?)```/.exec(readme)![1]!;
-  return block
-    .replaceAll("$PWD/bin/", join(ROOT, "bin/"))
-    .replaceAll("$PWD/selvedge-data", data)
-    .replaceAll("http://127.0.0.1:8080", ready["edge"]!);
 }
 
 function shell(

@@ -3,6 +3,7 @@
  * needed (a look on disk, a fetch, a validation) is done once for all requests that come for it meanwhile.
  */
 import { answerFrom, isPlain } from "./answer.ts";
+import type { CacheCounts } from "./cache-counts.ts";
 import { cacheKey, doubtfulKeys } from "./cache-key.ts";
 import type { Fill } from "./fill.ts";
 import { Flights } from "./flights.ts";
@@ -18,10 +19,10 @@ import {
 } from "./messages.ts";
 import { type Call, OriginExchange, type Outcome } from "./origin-exchange.ts";
 import { Passing } from "./passing.ts";
-import type { Span } from "./ranges.ts";
 import { directivesAsked, isFor, mayHave, passStatus, SAFE } from "./request-rules.ts";
+import { serveKept } from "./serve-kept.ts";
 import { Shelf, type ShelfOptions } from "./shelf.ts";
-import { isInFile, type StoredHead } from "./stored.ts";
+import type { StoredHead } from "./stored.ts";
 import { NOT_CACHED, passed, passOn } from "./uncached.ts";
 
 export interface CacheOptions extends ShelfOptions {
@@ -60,6 +61,10 @@ export class Cache {
       memoryObjectOctets: inMemory,
       objectOctets: options.disk === null ? inMemory : options.objectOctets,
     });
+  }
+
+  get counts(): CacheCounts {
+    return this.#options.counts;
   }
 
   /** What is held in memory. */
@@ -128,24 +133,9 @@ export class Cache {
     status: CacheStatus,
     now: number,
   ): CachedResponse | Promise<CachedResponse> {
-    const { head, body } = kept;
-    const { request } = call;
-    if (isInFile(body)) return this.#serveFile(call, kept, status, now);
-    if (status === "HIT" && isPlain(request)) {
-      return { status: head.status, headers: kept.headersAt(now), body, cacheStatus: status };
-    }
-    const read = ({ start, end }: Span) => body.subarray(start, end);
-    return answerFrom(head, body.length, read, request, status, now);
-  }
-
-  async #serveFile(call: Call, kept: Kept, status: CacheStatus, now: number) {
-    const { head, body } = kept;
-    let wanted: Span | null = null;
-    const note = (span: Span) => ((wanted = span), EMPTY);
-    const answer = answerFrom(head, body.length, note, call.request, status, now);
-    if (wanted === null) return answer;
-    const pieces = await this.#shelf.open(kept, wanted);
-    return pieces === null ? this.#seek(call, 0) : { ...answer, body: pieces };
+    const answer = serveKept(this.#shelf, kept, call.request, status, now);
+    if (!(answer instanceof Promise)) return answer;
+    return answer.then((found) => found ?? this.#seek(call, 0));
   }
 
   /** Nothing is at hand: looks on disk, then asks the origin. */
@@ -278,7 +268,6 @@ export class Cache {
 }
 
 const REPLACED: ReadonlySet<string> = new Set(["age", STATUS_FIELD.toLowerCase()]);
-const EMPTY = new Uint8Array(0);
 
 /** Whoever comes while it fills reads along; after that it is kept. */
 function untilSettled(outcome: Outcome): Promise<void> | null {

@@ -33,6 +33,7 @@ export class DiskLedger implements Ledger {
   /** By name, the longest unused first. */
   readonly #entries = new Map<string, Entry>();
   #octets = 0;
+  #evicted = 0;
   /** Deletions that are under way. */
   readonly #pending = new Set<Promise<void>>();
 
@@ -48,6 +49,11 @@ export class DiskLedger implements Ledger {
     return this.#entries.size;
   }
 
+  /** How many have made room for others. */
+  get evicted(): number {
+    return this.#evicted;
+  }
+
   stored(name: string, octets: number, file: string | null): void {
     const old = this.#take(name);
     if (old !== undefined && old.file !== null && old.file !== file) this.#delete(old.file);
@@ -55,6 +61,7 @@ export class DiskLedger implements Ledger {
     this.#octets += onDisk(octets);
     while (this.#octets > this.#options.limitOctets || this.#entries.size > MAX_ENTRIES) {
       this.remove(this.#entries.keys().next().value!);
+      this.#evicted++;
     }
   }
 

@@ -41,6 +41,19 @@ suite("the memory store", () => {
     assert.deepEqual([store.get("a"), store.octets, store.size], [undefined, 0, 0]);
   });
 
+  test("tells what has made room for others, and nothing else", () => {
+    let evicted = 0;
+    const store = new MemoryStore<number>(2 * (ENTRY_OCTETS + 1), () => evicted++);
+    store.set("a", 1, 0);
+    store.set("a", 2, 0);
+    store.set("b", 3, 0);
+    store.delete("b");
+    store.set("b", 4, 0);
+    assert.equal(evicted, 0);
+    store.set("c", 5, 0);
+    assert.deepEqual([evicted, store.size], [1, 2]);
+  });
+
   test("keeps what is in use while a crawler passes through", () => {
     const store = new MemoryStore<number>(100 * (ENTRY_OCTETS + 10));
     for (let i = 0; i < 20; i++) store.set(`used ${i}`, i, 0);

@@ -18,14 +18,16 @@ export const ENTRY_OCTETS = 512;
 
 export class MemoryStore<V> {
   readonly #limit: number;
+  readonly #onEvicted: () => void;
   readonly #nodes = new Map<string, Node<V>>();
   #newest: Node<V> | null = null;
   #oldest: Node<V> | null = null;
   #hand: Node<V> | null = null;
   #octets = 0;
 
-  constructor(limitOctets: number) {
+  constructor(limitOctets: number, onEvicted: () => void = () => {}) {
     this.#limit = limitOctets;
+    this.#onEvicted = onEvicted;
   }
 
   get octets(): number {
@@ -83,6 +85,7 @@ export class MemoryStore<V> {
     }
     this.#hand = node;
     this.#remove(node);
+    this.#onEvicted();
   }
 
   #remove(node: Node<V>): void {

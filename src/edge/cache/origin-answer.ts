@@ -1,6 +1,7 @@
 /** Asks an origin on behalf of the cache: the answer's octets come when they are wanted. */
 import type { AnswerSink, Exchange, ResponseHead } from "#http";
 import { endToEnd } from "../forwarded.ts";
+import type { OnInterim } from "../early-hints.ts";
 import type { Onward } from "../onward.ts";
 import { withoutFields } from "./headers.ts";
 import type { OriginResponse } from "./messages.ts";
@@ -26,6 +27,7 @@ export async function askOrigin(
   onward: Pick<Onward, "upstream" | "target" | "headers" | "answerMs">,
   method: string,
   conditions: readonly string[] | null,
+  onInterim: OnInterim,
 ): Promise<OriginResponse> {
   const isWhole = conditions !== null;
   const fields = isWhole
@@ -34,7 +36,7 @@ export async function askOrigin(
   let head = `${isWhole ? "GET" : method} ${onward.target} HTTP/1.1\r\n`;
   for (let i = 0; i < fields.length; i += 2) head += `${fields[i]}: ${fields[i + 1]}\r\n`;
   const send = (fresh: boolean) => {
-    const answer = new OriginAnswer(onward.answerMs);
+    const answer = new OriginAnswer(onward.answerMs, onInterim);
     const exchange = onward.upstream.send(isWhole ? "GET" : method, `${head}\r\n`, answer, fresh);
     answer.attach(exchange);
     exchange.finish();
@@ -53,6 +55,7 @@ export async function askOrigin(
 class LateAnswer extends Error {}
 
 class OriginAnswer implements AnswerSink, AsyncIterableIterator<Uint8Array> {
+  readonly interim: OnInterim;
   readonly #head = Promise.withResolvers<OriginResponse>();
   readonly #timer: NodeJS.Timeout | null;
   #exchange: Exchange | null = null;
@@ -61,7 +64,8 @@ class OriginAnswer implements AnswerSink, AsyncIterableIterator<Uint8Array> {
   #end: "open" | "whole" | Error = "open";
   #change = Promise.withResolvers<void>();
 
-  constructor(answerMs: number | undefined) {
+  constructor(answerMs: number | undefined, onInterim: OnInterim) {
+    this.interim = onInterim;
     const giveUp = () => {
       this.#exchange?.abort();
       this.fail(new LateAnswer(`No answer within ${answerMs} ms`));

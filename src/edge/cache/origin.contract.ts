@@ -1,5 +1,6 @@
 /** An origin for tests of the cache: it answers what the test says, and remembers how it was asked. */
 import assert from "node:assert/strict";
+import { CacheCounts } from "./cache-counts.ts";
 import { Cache, type CacheOptions } from "./cache.ts";
 import type { CachedResponse, CacheRequest, FetchOrigin, OriginResponse } from "./messages.ts";
 import { PurgeRules } from "./purge-rules.ts";
@@ -29,6 +30,7 @@ export class World {
   constructor(script: Script | Told = {}, options: Partial<CacheOptions> = {}) {
     this.script = typeof script === "function" ? script : () => script;
     this.cache = new Cache({
+      counts: new CacheCounts(),
       memoryOctets: 32 * 1024 ** 2,
       disk: null,
       purges: this.purges,

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import fc from "fast-check";
-import { cacheLevelOf } from "./zone-level.ts";
-import { NOW } from "./origin.contract.ts";
 import { type NumberedPurge, PurgeRules } from "./purge-rules.ts";
 
 const purge = (number: number, kind: NumberedPurge["kind"], value = "", zoneId = "z") =>
@@ -79,15 +77,4 @@ suite("purges", () => {
       }),
     );
   });
-});
-
-test("a zone is cached when its level says so, but for the three hours of its development mode", () => {
-  const level = (settings: object, now = NOW) => cacheLevelOf({ settings }, now);
-  const cached = { cache_level: { value: "aggressive", modifiedOn: 0 } };
-  const developing = { ...cached, development_mode: { value: "on", modifiedOn: NOW } };
-  assert.equal(level({}), "off");
-  assert.equal(level(cached), "aggressive");
-  assert.equal(level(developing, NOW + 3 * 3_600_000 - 1), "bypass");
-  assert.equal(level(developing, NOW + 3 * 3_600_000), "aggressive");
-  assert.equal(level({ development_mode: developing.development_mode }), "off");
 });

@@ -1,6 +1,7 @@
 /** Sends an answer of the cache to its client, no faster than that takes it. */
 import type { ServerResponse } from "node:http";
 import { isGone } from "#http";
+import { endWith } from "../small-answer.ts";
 import type { CachedResponse } from "./messages.ts";
 
 /** `also` are headers that stand beside those of the answer. Tells whether the client stayed to the end. */
@@ -13,7 +14,7 @@ export async function sendCached(
     if (isGone(response)) return "left";
     response.writeHead(status, [...headers, ...also]);
     if (body === null) response.end();
-    else response.end(body);
+    else endWith(response, body);
     return "answered";
   }
   const octets = body[Symbol.asyncIterator]();

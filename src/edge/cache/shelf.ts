@@ -3,6 +3,7 @@
  * in its place, whose id is part of where its variants are; without the mark they are not found again.
  */
 import { randomHex } from "#kit/random.ts";
+import type { CacheCounts } from "./cache-counts.ts";
 import { type FileContent, isMark, type VaryMark } from "./disk-format.ts";
 import { BodyDraft, type DiskStore } from "./disk-store.ts";
 import type { RequestHeaders } from "./headers.ts";
@@ -17,6 +18,7 @@ export interface ShelfOptions {
   readonly memoryOctets: number;
   readonly disk: DiskStore | null;
   readonly purges: PurgeRules;
+  readonly counts: CacheCounts;
   readonly onError: (error: Error) => void;
 }
 
@@ -38,7 +40,9 @@ export class Shelf {
 
   constructor(options: ShelfOptions) {
     this.#options = options;
-    this.#memory = new MemoryStore(options.memoryOctets);
+    const { memoryOctets, counts } = options;
+    this.#memory = new MemoryStore(memoryOctets, () => counts.evict());
+    counts.hold(0);
   }
 
   get octets(): number {
@@ -89,14 +93,19 @@ export class Shelf {
         return undefined;
       }
       if (place !== key) return undefined; // A mark has no mark in its place.
-      this.#memory.set(key, content.mark, 0);
+      this.#hold(key, content.mark, 0);
       place = placeOf(key, content.mark, request);
     }
   }
 
   #show(place: string, kept: Kept): Kept {
-    this.#memory.set(place, kept, kept.octets);
+    this.#hold(place, kept, kept.octets);
     return kept;
+  }
+
+  #hold(place: string, slot: Kept | VaryMark, octets: number): void {
+    this.#memory.set(place, slot, octets);
+    this.#options.counts.hold(this.#memory.octets);
   }
 
   /** The place of a response whose head has come. From here on its variants are told apart. */
@@ -107,7 +116,7 @@ export class Shelf {
       return variantPlace(key, slot, variant);
     }
     const mark = { vary, id: randomHex(16) };
-    this.#memory.set(key, mark, 0);
+    this.#hold(key, mark, 0);
     void this.#write(key, key, { mark });
     return variantPlace(key, mark, variant);
   }
@@ -183,6 +192,7 @@ export class Shelf {
     }
     this.#forgotten.set(key, ++this.#moment);
     this.#memory.delete(key);
+    this.#options.counts.hold(this.#memory.octets);
     this.#options.disk?.remove(key);
   }
 

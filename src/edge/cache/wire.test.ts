@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { Upstream } from "#http";
 import { until } from "../../../test/support/patience.ts";
+import { CacheCounts } from "./cache-counts.ts";
 import { Cache } from "./cache.ts";
 import { DiskLedger } from "./disk-ledger.ts";
 import { DiskStore } from "./disk-store.ts";
@@ -30,6 +31,7 @@ async function openEdge(origin: RequestListener) {
   const behind = await listen(origin);
   const ledger = new DiskLedger({ folder, limitOctets: 256 * 1024 ** 2, onError: assert.fail });
   const cache = new Cache({
+    counts: new CacheCounts(),
     memoryOctets: 32 * 1024 ** 2,
     disk: await DiskStore.open(folder, ledger),
     purges: new PurgeRules(),
@@ -46,7 +48,7 @@ async function openEdge(origin: RequestListener) {
     const asked = { method: method!, target: url!, headers, hostname: "a.test", zoneId: "z" };
     const onward = { upstream, target: url!, headers: request.rawHeaders, answerMs: 5000 };
     const fetchOrigin = (conditions: readonly string[] | null) =>
-      askOrigin(onward, method!, conditions);
+      askOrigin(onward, method!, conditions, () => {});
     const level = "aggressive" as const;
     const serve = async () =>
       sendCached(response, await cache.handle({ ...asked, level, scheme: "http" }, fetchOrigin), [

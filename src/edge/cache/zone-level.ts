@@ -1,9 +1,11 @@
-/** What a zone's settings say to the cache. */
-import { developmentModeEnds, type Zone, zoneSettingOf } from "#zones";
+/** What a zone says to the cache at a time. */
+import type { ZoneFacts } from "../facts/facts.ts";
 import type { CacheLevel } from "./messages.ts";
 
-export function cacheLevelOf({ settings }: Pick<Zone, "settings">, now: number): CacheLevel {
-  const level = zoneSettingOf(settings, "cache_level") as "bypass" | CacheLevel;
-  if (level === "bypass") return "off";
-  return now < developmentModeEnds(settings) ? "bypass" : level;
+export function cacheLevelAt(
+  { cacheLevel, developmentModeEnds }: Pick<ZoneFacts, "cacheLevel" | "developmentModeEnds">,
+  now: number,
+): CacheLevel {
+  if (cacheLevel === "off") return "off";
+  return now < developmentModeEnds ? "bypass" : cacheLevel;
 }

@@ -1,5 +1,5 @@
 /** Connections to origins, kept by where they lead, and which origins have failed of late. */
-import { connect as connectTcp } from "node:net";
+import { connect as connectTcp, type OnReadOpts } from "node:net";
 import { connect as connectTls, type SecureContext } from "node:tls";
 import { Upstream } from "#http";
 
@@ -59,7 +59,7 @@ export class OriginPool implements Disposable {
     let upstream = this.#upstreams.get(key);
     if (upstream !== undefined) return upstream;
     upstream = new Upstream({
-      target: () => this.#connect(origin),
+      target: (onread) => this.#connect(origin, onread),
       keepsAfterBody: true,
       idleMs: IDLE_MS,
       connectMs: CONNECT_MS,
@@ -74,8 +74,8 @@ export class OriginPool implements Disposable {
     this.#upstreams.clear();
   }
 
-  #connect({ scheme, address, port, serverName, verifies }: Origin) {
-    if (scheme === "http") return connectTcp({ host: address, port });
+  #connect({ scheme, address, port, serverName, verifies }: Origin, onread: OnReadOpts) {
+    if (scheme === "http") return connectTcp({ host: address, port, onread });
     return connectTls({
       host: address,
       port,

@@ -1,16 +1,17 @@
 /** Requests for proxied names that no script answers: to the origin of their records, one after the other. */
-import { zoneSettingOf } from "#zones";
 import { askOrigin } from "../cache/origin-answer.ts";
 import type { OriginResponse } from "../cache/messages.ts";
-import type { Asked } from "../destination.ts";
+import type { Asked, ServedZone } from "../destination.ts";
+import type { OnInterim } from "../early-hints.ts";
+import type { OriginFacts } from "../facts/facts.ts";
 import type { Onward, Passage } from "../onward.ts";
-import type { KnownName } from "../proxied-names.ts";
 import { type Refusal, refusals } from "../refusals.ts";
-import { originAddresses, type OriginAddressesOptions } from "./origin-addresses.ts";
 import { mayConnect, type OriginPolicy, originPort, originScheme } from "./origin-policy.ts";
 import type { Origin, OriginPool } from "./origin-pool.ts";
 
-export interface OriginProxyOptions extends OriginAddressesOptions, OriginPolicy {
+export interface OriginProxyOptions extends OriginPolicy {
+  /** Addresses of a name that lies outside. */
+  readonly outside: (name: string) => Promise<readonly string[]> | readonly string[];
   readonly pool: OriginPool;
   /** From the request's last octet to the end of its answer's head. */
   readonly answerMs: number;
@@ -22,10 +23,12 @@ export interface OriginProxyOptions extends OriginAddressesOptions, OriginPolicy
 
 export interface OriginRequest extends Omit<Asked, "tlsVersion"> {
   readonly host: string;
-  readonly known: KnownName;
+  readonly zone: ServedZone;
+  readonly origin: OriginFacts;
   /** Whom the request has passed: its `CDN-Loop`. */
   readonly passed: string | null;
-  readonly headers: readonly string[];
+  /** What goes on, made anew each time: answers of the cache need none. */
+  readonly headers: () => string[];
   readonly answerHeaders: readonly string[];
   readonly requestId: string;
 }
@@ -63,7 +66,12 @@ export class OriginProxy {
     const { requestId, answerHeaders } = asked;
     let last: Passage | null = null;
     for (const origin of plan.origins) {
-      last = await pass({ ...this.#onward(asked, plan, origin), requestId, answerHeaders });
+      last = await pass({
+        ...this.#onward(asked, plan, origin),
+        requestId,
+        answerHeaders,
+        sendsTrailers: true,
+      });
       if (last.kind !== "failed") return last;
       if (!last.answerBegan) this.#options.pool.noteFailure(origin);
       if (!last.mayGoElsewhere) break;
@@ -76,13 +84,15 @@ export class OriginProxy {
     asked: OriginRequest,
     method: string,
     conditions: readonly string[] | null,
+    onInterim: OnInterim,
   ): Promise<OriginResponse> {
     const plan = await this.#plan(asked);
     if (!("origins" in plan)) throw new OriginRefused(plan);
     let last: Error | null = null;
     for (const origin of plan.origins) {
       try {
-        return await askOrigin(this.#onward(asked, plan, origin), method, conditions);
+        const onward = this.#onward(asked, plan, origin);
+        return await askOrigin(onward, method, conditions, onInterim);
       } catch (cause) {
         this.#options.pool.noteFailure(origin);
         last = cause as Error;
@@ -99,24 +109,26 @@ export class OriginProxy {
   /** Which origins are tried, in which order; or why none is. */
   async #plan(asked: OriginRequest): Promise<Plan | Refusal> {
     const { pool, loopMark } = this.#options;
-    const { passed, hostname, known } = asked;
+    const { passed, hostname, zone } = asked;
     if (passed?.includes(loopMark) === true) return refusals.loop(hostname);
-    const ssl = zoneSettingOf(known.zone.settings, "ssl");
-    const { scheme, verifies } = originScheme(ssl, asked.scheme);
+    const { scheme, verifies } = originScheme(zone.ssl, asked.scheme);
     const port = originPort(scheme, asked.scheme, asked.host);
     const usable = await this.#usable(asked, port);
     if ("code" in usable) return usable;
     const tried = pool.inOrder(usable, port).slice(0, MAX_TRIES);
     const mark = passed === null ? loopMark : `${passed}, ${loopMark}`;
+    const headers = asked.headers();
+    headers.push("CDN-Loop", mark);
     return {
-      headers: [...asked.headers, "CDN-Loop", mark],
+      headers,
       origins: tried.map((address) => ({ scheme, address, port, serverName: hostname, verifies })),
     };
   }
 
   async #usable(asked: OriginRequest, port: number): Promise<readonly string[] | Refusal> {
-    const { isEdge } = this.#options;
-    const addresses = await originAddresses(asked.known, this.#options);
+    const { isEdge, outside } = this.#options;
+    const { origin } = asked;
+    const addresses = "addresses" in origin ? origin.addresses : await outside(origin.outside);
     if (addresses.length === 0) return refusals.noOriginAddress(asked.hostname);
     const elsewhere = addresses.filter((address) => !isEdge(address, port));
     if (elsewhere.length === 0) return refusals.loop(asked.hostname);

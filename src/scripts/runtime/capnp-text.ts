@@ -28,6 +28,8 @@ export function embed(fileName: string): CapnpText {
 }
 
 export const TRUE: CapnpText = { capnp: "true" };
+/** The style of requests that name whole URLs. */
+export const PROXY: CapnpText = { capnp: "proxy" };
 
 export function list(values: readonly CapnpText[]): CapnpText {
   return { capnp: `[${values.map(({ capnp }) => capnp).join(", ")}]` };

@@ -24,6 +24,7 @@ export class ScriptRuntime implements AsyncDisposable {
   readonly #launcher: Launcher;
   readonly #pool: ProcessPool;
   readonly #slots = new Map<string, ScriptSlot>();
+  readonly #placeListeners: ((scriptId: string) => void)[] = [];
   readonly #owned = new AsyncDisposableStack();
   #tails!: TailHub;
 
@@ -63,11 +64,16 @@ export class ScriptRuntime implements AsyncDisposable {
   }
 
   /**
-   * A place for one request with the script's process, which is started if need be. It counts until it is
-   * disposed of.
+   * A place with the script's process, which is started if need be. It counts until it is disposed of. Whoever
+   * has lost a connection to the process has it looked after first.
    */
-  open(scriptId: string): Promise<ScriptPlace> {
-    return this.#slot(scriptId).place();
+  open(scriptId: string, connectionLost = false): Promise<ScriptPlace> {
+    return this.#slot(scriptId).place(connectionLost);
+  }
+
+  /** Calls with the id of each script whose requests need another place from now on. */
+  followPlaces(onMoved: (scriptId: string) => void): void {
+    this.#placeListeners.push(onMoved);
   }
 
   /** The script has another version now: what runs is replaced, the new one up before the old one drains. */
@@ -136,7 +142,8 @@ export class ScriptRuntime implements AsyncDisposable {
       };
       const launch = async (cast: Cast) =>
         this.#pool.takeWarm(scriptId, cast.key) ?? this.#launch(cast);
-      slot = new ScriptSlot({ gather, launch, now: this.#options.now });
+      const onMoved = () => this.#placeListeners.forEach((listener) => listener(scriptId));
+      slot = new ScriptSlot({ gather, launch, onMoved, now: this.#options.now });
       this.#slots.set(scriptId, slot);
     }
     return slot;

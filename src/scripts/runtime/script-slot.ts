@@ -18,6 +18,8 @@ export interface SlotOptions {
   readonly gather: () => Promise<Cast>;
   /** Starts it, or hands over a process that waits for this. */
   readonly launch: (cast: Cast) => Promise<Running>;
+  /** Hears that requests which come now need another place than those before. */
+  readonly onMoved: () => void;
   readonly now: () => number;
 }
 
@@ -49,15 +51,16 @@ export class ScriptSlot {
     return this.#mayCome((cast) => cast.missing.has(name));
   }
 
-  /** A place for one request, with what should run now; with what ran before if that does not start. */
-  async place(): Promise<HeldPlace> {
-    if (this.#current?.process.isDoubtful === true) await this.#current.process.seeIfThere();
+  /** A place with what should run now; with what ran before if that does not start. */
+  async place(connectionLost = false): Promise<HeldPlace> {
+    const process = this.#current?.process;
+    if (process?.isDoubtful === true || connectionLost) await process?.seeIfThere();
     for (let attempt = 1; ; attempt++) {
       const open = this.#open();
-      if (open !== null && this.#has === this.#wanted) return placeIn(open);
+      if (open !== null && this.#has === this.#wanted) return placeIn(open, true);
       const reason = this.#backOff.reason;
       if (reason !== null) {
-        if (open !== null) return placeIn(open);
+        if (open !== null) return placeIn(open, false);
         throw notNow(reason);
       }
       try {
@@ -65,7 +68,7 @@ export class ScriptSlot {
       } catch (error) {
         const old = this.#open();
         if (old === null) throw error;
-        return placeIn(old);
+        return placeIn(old, false);
       }
       if (attempt === ATTEMPTS) throw notNow(this.#current?.process.fault ?? null);
     }
@@ -74,6 +77,7 @@ export class ScriptSlot {
   /** Something else should run. A process that runs is replaced at once, and one that does not started when asked for. */
   change(): void {
     this.#wanted++;
+    this.#options.onMoved();
     this.#backOff.reset();
     if (this.#open() === null && this.#updating === null) return;
     this.#update().catch(() => {}); // Whoever asks next hears of it.
@@ -87,6 +91,7 @@ export class ScriptSlot {
   /** The script is gone. What is coming finds that out by itself. */
   stop(): void {
     this.#wanted++;
+    this.#options.onMoved();
     this.#retire();
   }
 
@@ -143,15 +148,17 @@ export class ScriptSlot {
   }
 
   #noteEnd({ process }: Running): void {
+    this.#options.onMoved();
     const { fault, startedAt } = process;
     if (fault !== null) this.#backOff.fell(this.#options.now() - startedAt, fault);
   }
 }
 
-function placeIn({ process }: Running): HeldPlace {
+function placeIn({ process }: Running, isCurrent: boolean): HeldPlace {
   const lease = process.lease();
   return {
     process,
+    isCurrent,
     socketPath: process.httpSocket,
     upstream: process.upstream,
     fault: () => process.fault,

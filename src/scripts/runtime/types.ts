@@ -26,6 +26,8 @@ export interface RuntimeOptions {
   readonly folder: RunFolder;
   /** Path of the unix socket at which the store answers. */
   readonly storeSocket: string;
+  /** Where their cache answers; without it they have one that never holds anything. */
+  readonly cacheSocket?: string;
   /** Source of the module that puts buckets on `env`. */
   readonly bindingModule: () => Promise<string>;
   readonly load: (scriptId: string) => Promise<RunnableScript | null>;
@@ -38,9 +40,12 @@ export interface RuntimeOptions {
   readonly now: () => number;
 }
 
-/** A script's process, held for one request until disposed. */
+/** A script's process, held until disposed. */
 export interface ScriptPlace extends Disposable {
+  /** No other process ever has it. */
   readonly socketPath: string;
+  /** Whether it runs what should run, and not what ran before because that does not start. */
+  readonly isCurrent: boolean;
   /** Carries requests to the process. */
   readonly upstream: Upstream;
   /** After a request has failed: why the process ended, if it did. */

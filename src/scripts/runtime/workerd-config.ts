@@ -4,7 +4,7 @@
  */
 import type { ModuleType, RunnableScript, ScriptModule } from "../model.ts";
 import { BINDING_MODULE, bindingConfig, CONTROL, controlEntry } from "./binding-config.ts";
-import { type CapnpText, list, struct, text, TRUE } from "./capnp-text.ts";
+import { type CapnpText, list, PROXY, struct, text, TRUE } from "./capnp-text.ts";
 import { compatibilityOf } from "./compatibility.ts";
 import { Files } from "./config-files.ts";
 import { networkOf } from "./network.ts";
@@ -24,6 +24,7 @@ export interface ProcessPlan {
   readonly controlSocket: string;
   /** Paths of unix sockets of the platform. */
   readonly storeSocket: string;
+  readonly cacheSocket?: string;
   readonly tailSocket: string;
   /** Keys of entrypoints that members bind and that are not there. */
   readonly absent: ReadonlySet<string>;
@@ -72,6 +73,7 @@ export function workerdConfig(plan: ProcessPlan): WorkerdConfig {
     services: list([
       ...plan.members.map((member, i) => memberService(member, i, context)),
       ...plan.members.map((member, i) => storeService(member, i, plan)),
+      ...plan.members.flatMap((member, i) => cacheService(member, i, plan)),
       controlService(plan, files),
       external("tail", plan.tailSocket, plan.tailToken),
       struct({ name: text("internet"), network: networkOf(plan.outbound) }),
@@ -114,7 +116,10 @@ function memberService(member: Member, index: number, context: Context): CapnpTe
           bindingConfig(binding, { ...context, script, store, ...compatibility }),
         ),
       ),
-      cacheApiOutbound: struct({ name: text(CONTROL), entrypoint: text("NoCache") }),
+      cacheApiOutbound:
+        plan.cacheSocket === undefined
+          ? struct({ name: text(CONTROL), entrypoint: text("NoCache") })
+          : text(cacheName(index)),
       ...(plan.tailed.has(script.id) && {
         tails: list([controlEntry("Tail", { scriptId: script.id })]),
       }),
@@ -142,13 +147,28 @@ function storeService({ storeToken }: Member, index: number, { storeSocket }: Pr
   return external(storeName(index), storeSocket, storeToken);
 }
 
+function cacheName(index: number): string {
+  return `cache ${index}`;
+}
+
+/** Its requests name whole URLs. The token is the script's, whose cache is its own. */
+function cacheService({ storeToken }: Member, index: number, { cacheSocket }: ProcessPlan) {
+  if (cacheSocket === undefined) return [];
+  return [external(cacheName(index), cacheSocket, storeToken, { style: PROXY })];
+}
+
 /** A door of the platform. workerd adds the token itself, so that no JavaScript can see or change it. */
-function external(name: string, socketPath: string, token: string): CapnpText {
+function external(
+  name: string,
+  socketPath: string,
+  token: string,
+  options: Record<string, CapnpText> = {},
+): CapnpText {
   const authorization = struct({
     name: text("Authorization"),
     value: text(`Bearer ${token}`),
   });
-  const http = struct({ injectRequestHeaders: list([authorization]) });
+  const http = struct({ injectRequestHeaders: list([authorization]), ...options });
   return struct({ name: text(name), external: struct({ address: unix(socketPath), http }) });
 }
 

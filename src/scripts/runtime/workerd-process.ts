@@ -5,11 +5,12 @@ import { connect } from "node:net";
 import { setPriority } from "node:os";
 import { dirname, sep } from "node:path";
 import type { Readable } from "node:stream";
-import { Upstream } from "#http";
+import type { Upstream } from "#http";
 import type { Log } from "#kit/log.ts";
 import { ScriptFault } from "../fault.ts";
 import { workerdPath } from "./binary.ts";
 import { ScriptOutput } from "./output.ts";
+import { processUpstream } from "./process-upstream.ts";
 import type { RuntimeLimits } from "./types.ts";
 import { usageOf } from "./usage.ts";
 import { OVERHEAD_MIB } from "./watchdog.ts";
@@ -37,10 +38,6 @@ const PRIORITY = 10;
 /** When memory runs out, the system should end a script and not the platform. */
 const OOM_SCORE = 700;
 const SOCKETS = 2;
-/** An open connection takes a descriptor on both sides. workerd closes none by itself in this time. */
-const IDLE_CONNECTION_MS = 10_000;
-/** It is on this machine: what takes longer is stuck, and the watchdog sees to it. */
-const CONNECT_MS = 30_000;
 const LOOK_EVERY_MS = 50;
 const UNEXPLAINED = "The runtime could not start the script; the server's log tells more";
 /** A start takes CPU time alone; on a machine that has none to give it may take so much longer. */
@@ -79,14 +76,7 @@ export class WorkerdProcess {
     this.httpSocket = options.httpSocket;
     this.startedAt = this.lastUsedAt = now();
     this.#output = new ScriptOutput(log, now);
-    this.upstream = new Upstream({
-      target: { path: options.httpSocket },
-      // workerd gives a connection up whose body its script has not read, when the next request comes.
-      keepsAfterBody: false,
-      idleMs: IDLE_CONNECTION_MS,
-      connectMs: CONNECT_MS,
-      onGone: () => (this.#isDoubtful = true),
-    });
+    this.upstream = processUpstream(this.httpSocket, () => (this.#isDoubtful = true));
     const dataKib = (RESERVED_MIB + limits.memoryMib + OVERHEAD_MIB + SLACK_MIB) * 1024;
     const command = [workerdPath(), "serve", "--experimental", "--control-fd=3", configPath];
     this.#child = spawn("/bin/sh", ["-c", LAUNCH, "sh", String(dataKib), ...command], {

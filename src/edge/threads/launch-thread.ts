@@ -1,0 +1,149 @@
+/** Starts a thread of the edge and answers what it asks. */
+import { MessageChannel, Worker } from "node:worker_threads";
+import { ScriptFault } from "#scripts";
+import type { Ledger } from "../cache/disk-store.ts";
+import { serveLedger } from "../cache/ledger-port.ts";
+import type { PurgeLog } from "../cache/purge-log.ts";
+import type { NumberedPurge } from "../cache/purge-rules.ts";
+import type { FactSource } from "../facts/fact-source.ts";
+import type {
+  EdgeAddresses,
+  EdgeThreadData,
+  FromEdgeThread,
+  Question,
+  Questions,
+  Refused,
+  ToEdgeThread,
+} from "./messages.ts";
+import { ScriptLeases, type ScriptLeasesOptions } from "./script-leases.ts";
+
+export interface ThreadOptions {
+  readonly addresses: EdgeAddresses;
+  readonly data: Omit<EdgeThreadData, "ledger">;
+  readonly facts: FactSource;
+  readonly leases: ScriptLeasesOptions;
+  readonly ledger: Ledger;
+  readonly purges: PurgeLog;
+  /** Hears what the thread has made doubtful, for the caches of the others. */
+  readonly onForgotten: (keys: readonly string[]) => void;
+  /** Another program, for tests. */
+  readonly entry?: URL;
+}
+
+export interface RunningThread {
+  readonly addresses: EdgeAddresses;
+  /** Resolves when the thread has ended, with what it died of, if of anything. */
+  readonly ended: Promise<unknown>;
+  say(message: ToEdgeThread): void;
+  terminate(): void;
+}
+
+/** Resolves when the thread listens. */
+export async function launchThread(options: ThreadOptions): Promise<RunningThread> {
+  const { onForgotten, purges } = options;
+  const worker = startWorker(options);
+  const ended = endOf(worker);
+  const say = (message: ToEdgeThread) => worker.postMessage(message);
+  const leases = new ScriptLeases(options.leases);
+  const listening = Promise.withResolvers<EdgeAddresses>();
+  listening.promise.catch(() => {}); // It may fail before anyone waits for it.
+  const taking = new PurgesTaken(say);
+  worker.on("message", (message: FromEdgeThread) => {
+    if (message.kind === "ask") void answer(message, options.facts, leases).then(say);
+    else if (message.kind === "release") leases.release(message.socketPath);
+    else if (message.kind === "taken") taking.taken(message.ticket);
+    else if (message.kind === "forgotten") onForgotten(message.keys);
+    else if (message.kind === "listening") listening.resolve(message.addresses);
+    else listening.reject(new Error(message.message));
+  });
+  // What it has stored on disk may have been purged since.
+  const told = purges.tell((some) => taking.take(some));
+  void ended.then(async (cause) => {
+    leases[Symbol.dispose]();
+    taking[Symbol.dispose]();
+    listening.reject(new Error("A thread of the edge ended", { cause }));
+    (await told)[Symbol.dispose]();
+  });
+  await told;
+  say({ kind: "listen", addresses: options.addresses });
+  const addresses = await listening.promise;
+  return { addresses, ended, say, terminate: () => void worker.terminate() };
+}
+
+function startWorker({ data, ledger, ...options }: ThreadOptions): Worker {
+  const channel = new MessageChannel();
+  serveLedger(ledger, channel.port1);
+  const workerData: EdgeThreadData = { ...data, ledger: channel.port2 };
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  const entry = options.entry ?? new URL(`./edge-thread.${extension}`, import.meta.url);
+  const worker = new Worker(entry, {
+    name: `edge-${data.thread}`,
+    workerData,
+    transferList: [channel.port2],
+  });
+  worker.once("exit", () => channel.port1.close());
+  return worker;
+}
+
+function endOf(worker: Worker): Promise<unknown> {
+  return new Promise((resolve) => {
+    let cause: unknown = null;
+    worker.once("error", (error) => (cause = error));
+    worker.once("exit", () => resolve(cause));
+  });
+}
+
+async function answer(
+  { ticket, about, key }: Extract<FromEdgeThread, { kind: "ask" }>,
+  facts: FactSource,
+  leases: ScriptLeases,
+): Promise<ToEdgeThread> {
+  const answers: { [Q in Question]: () => Questions[Q] | Promise<Questions[Q]> } = {
+    host: () => facts.host(key),
+    zone: () => facts.zone(key),
+    certificate: () => facts.certificate(key),
+    place: () => leases.place(key, false),
+    "place after loss": () => leases.place(key, true),
+    fault: () => leases.fault(key),
+  };
+  try {
+    return { kind: "answer", ticket, value: await answers[about]() };
+  } catch (error) {
+    return { kind: "refused", ticket, why: whyRefused(error as Error) };
+  }
+}
+
+function whyRefused(error: Error): Refused {
+  return { kind: error instanceof ScriptFault ? error.kind : null, message: error.message };
+}
+
+/** Purges on their way to a thread; whoever has made one waits for it. */
+class PurgesTaken implements Disposable {
+  readonly #say: (message: ToEdgeThread) => void;
+  readonly #waiting = new Map<number, () => void>();
+  #lastTicket = 0;
+  #isOver = false;
+
+  constructor(say: (message: ToEdgeThread) => void) {
+    this.#say = say;
+  }
+
+  take(purges: readonly NumberedPurge[]): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    const ticket = ++this.#lastTicket;
+    this.#say({ kind: "purges", ticket, purges });
+    return new Promise((resolve) => this.#waiting.set(ticket, resolve));
+  }
+
+  taken(ticket: number): void {
+    this.#waiting.get(ticket)?.();
+    this.#waiting.delete(ticket);
+  }
+
+  /** A thread that has ended serves nothing, purged or not. */
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+    for (const resolve of this.#waiting.values()) resolve();
+    this.#waiting.clear();
+  }
+}

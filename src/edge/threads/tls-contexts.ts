@@ -1,0 +1,45 @@
+/** The certificates that a thread shows, by hostname. */
+import { createSecureContext, type SecureContext } from "node:tls";
+import { FactCache } from "../facts/fact-cache.ts";
+import type { KeyPair } from "../facts/facts.ts";
+import type { Generations } from "../facts/generations.ts";
+import type { MainThread } from "./main-thread.ts";
+
+export interface TlsContextsOptions {
+  readonly main: MainThread;
+  readonly generations: Generations;
+  readonly now: () => number;
+}
+
+/** Each takes some ten kilobytes; as many as the local authority keeps. */
+const MAX_CONTEXTS = 1_000;
+
+export class TlsContexts {
+  readonly #hosts: FactCache<SecureContext | null>;
+  /** By the certificate: hostnames share one. */
+  readonly #contexts = new Map<string, SecureContext>();
+
+  constructor({ main, ...options }: TlsContextsOptions) {
+    this.#hosts = new FactCache({
+      ...options,
+      ask: async (hostname) => {
+        const fact = await main.ask("certificate", hostname);
+        return { ...fact, value: fact.value && this.#contextOf(fact.value) };
+      },
+    });
+  }
+
+  /** What serves a hostname; null when nothing does. */
+  async of(hostname: string): Promise<SecureContext | null> {
+    return this.#hosts.get(hostname);
+  }
+
+  #contextOf({ cert, key }: KeyPair): SecureContext {
+    let context = this.#contexts.get(cert);
+    if (context !== undefined) return context;
+    context = createSecureContext({ cert, key });
+    if (this.#contexts.size >= MAX_CONTEXTS) this.#contexts.clear();
+    this.#contexts.set(cert, context);
+    return context;
+  }
+}
