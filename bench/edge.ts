@@ -6,6 +6,7 @@ import { type EdgeContender, edgePeer } from "./kit/edge-launch.ts";
 import { type EdgeFigures, edgeParameters, measureEdge } from "./kit/edge-measure.ts";
 import { edgePeers } from "./kit/edge-peers.ts";
 import { edgeRows } from "./kit/edge-rows.ts";
+import { scalingRows } from "./kit/edge-scaling.ts";
 import { selvedgeEdge } from "./kit/edge-selvedge.ts";
 import { origin } from "./kit/edge-site.ts";
 import { H2LOAD_PACKAGE, hasH2load } from "./kit/h2load.ts";
@@ -32,7 +33,8 @@ export const edge: Bench = {
         measured[index]!.push(await measureEdge(context, contender, source.pid));
       }
     }
-    return edgeRows(contenders.map((one, index) => ({ ...one, rounds: measured[index]! })));
+    const servers = contenders.map((one, index) => ({ ...one, rounds: measured[index]! }));
+    return [...edgeRows(servers), ...(await scalingRows(context, source.pid))];
   },
 };
 

@@ -20,6 +20,8 @@ type StoreConditional = import("../src/binding/types.ts").StoreConditional;
 type StoreGetOptions = import("../src/binding/types.ts").StoreGetOptions;
 type StorePutOptions = import("../src/binding/types.ts").StorePutOptions;
 type StoreMultipartOptions = import("../src/binding/types.ts").StoreMultipartOptions;
+type StoreUploadPartOptions = import("../src/binding/types.ts").StoreUploadPartOptions;
+type StoreSsecKey = import("../src/binding/types.ts").StoreSsecKey;
 type StoreListOptions = import("../src/binding/types.ts").StoreListOptions;
 type StorageClass = import("../src/binding/types.ts").StorageClass;
 

@@ -85,16 +85,16 @@ export async function measureEdge(
   const figures: Record<string, Figures> = {};
   {
     await using server = await startPinned(context, contender);
-    const measure = (load: Measured) => measureLoad(context, server.pid, originPid, load);
     for (const workload of workloads) {
       context.note(`${contender.name}: ${workload.name}`);
-      const job = jobOf(server, workload);
-      const measured = await measure(h2loadOf(context.leftovers, context.cores, job));
+      const measured = await measureWorkload(context, server, originPid, workload);
       if (workload.key !== ALONE) figures[workload.key] = measured;
-      else figures[ALONE] = await withAdded(context, measured, job);
+      else figures[ALONE] = await withAdded(context, measured, jobOf(server, workload));
     }
     context.note(`${contender.name}: handshakes`);
-    figures[HANDSHAKES] = await measureHandshakes(context, server, measure);
+    figures[HANDSHAKES] = await measureHandshakes(context, server, (load) =>
+      measureLoad(context, server.pid, originPid, load),
+    );
   }
   for (const scheme of ["http", "https"] as const) {
     context.note(`${contender.name}: idle connections, ${scheme}`);
@@ -102,6 +102,16 @@ export async function measureEdge(
     figures[idleKeys[scheme]] = await measureIdle(context, server, scheme);
   }
   return figures;
+}
+
+export function measureWorkload(
+  context: BenchContext,
+  server: Running,
+  originPid: number,
+  workload: EdgeWorkload,
+): Promise<Figures> {
+  const load = h2loadOf(context.leftovers, context.cores, jobOf(server, workload));
+  return measureLoad(context, server.pid, originPid, load);
 }
 
 /** Only once it has started: how many threads a server starts should not depend on the pinning. */

@@ -23,7 +23,7 @@ const shares: readonly ShownFigure[] = [
   { key: "othersShare", label: "others' use of a core", digits: 2 },
 ];
 
-const loadFigures = (what: string): readonly ShownFigure[] => [
+export const loadFigures = (what: string): readonly ShownFigure[] => [
   { key: "rate", label: `${what}s/s`, digits: 0 },
   { key: "perCore", label: `${what}s per CPU second`, digits: 0 },
   { key: "cpuMicros", label: `server CPU µs/${what}`, digits: 1 },

@@ -18,7 +18,8 @@ const ENV = {
   SELVEDGE_LIMITS_CONNECTIONS_PER_SOURCE: CONNECTIONS,
 } as const;
 
-export async function selvedgeEdge(leftovers: Leftovers): Promise<EdgeContender> {
+/** One thread, as the peers have one worker. */
+export async function selvedgeEdge(leftovers: Leftovers, threads = 1): Promise<EdgeContender> {
   const data = await leftovers.folder();
   await onApi(leftovers, data, async (api) => {
     for (const name of Object.values(HOSTS)) {
@@ -34,6 +35,7 @@ export async function selvedgeEdge(leftovers: Leftovers): Promise<EdgeContender>
       }
     }
   });
-  const contender = selvedge(leftovers, { door: "edge", data, args: ARGS, env: ENV });
+  const args = [...ARGS, "--edge-threads", String(threads)];
+  const contender = selvedge(leftovers, { door: "edge", data, args, env: ENV });
   return { ...contender, key: OURS };
 }

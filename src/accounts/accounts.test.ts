@@ -144,6 +144,25 @@ for (const engine of ["sqlite", "postgres"] as const) {
         await assert.rejects(node.s3Keys.revoke(account, made.accessKeyId), is("no-such-key"));
       });
 
+      test("of an older installation open all that they did", async () => {
+        const folder = await mkdtemp(join(tmpdir(), "selvedge-accounts-"));
+        const other = engine === "sqlite" ? "sqlite:" : await freshPostgresUrl();
+        await using old = await openDatabase({ url: other, dataDir: folder, onError: assert.fail });
+        const [before] = accountMigrations;
+        const step = { holder: folder, now: Date.now, sleep: async () => {} };
+        await migrate(old, [before!], step);
+        const add = (sql: string) => old.write(statement({ sql })({}));
+        await add("INSERT INTO accounts VALUES ('a', 'A', 'standard', '{}', 1)");
+        await add(
+          `INSERT INTO s3_keys (access_key_id, account_id, sealed_secret, created_at)
+           SELECT 'old', 'a', ${engine === "sqlite" ? "x''" : "''::bytea"}, 1`,
+        );
+        const [key] = await (await startNode(old, folder)).s3Keys.list("a");
+        assert.equal(key!.accessKeyId, "old");
+        assert.deepEqual([key!.permission, key!.buckets, key!.expiresAt], ["admin", null, null]);
+        await rm(folder, { recursive: true });
+      });
+
       test("revoked on another node are gone within a second", async () => {
         const account = await first();
         const { accessKeyId } = await node.s3Keys.create(account, wish);

@@ -17,7 +17,7 @@ export interface Access {
  * Finds out who asks, before anything of the body is read. Throws an `AccountFault` for strangers, an
  * `ObjectFault` for a bucket that is not there.
  */
-export type Authorize = (request: IncomingMessage, bucketName: string) => Promise<Access>;
+export type Authorize<R = IncomingMessage> = (request: R, bucketName: string) => Promise<Access>;
 
 export interface ApiAccessOptions {
   readonly identify: (request: IncomingMessage) => Promise<Identity>;

@@ -19,7 +19,6 @@ export default function bindBucket(inner: InnerBindings): StoreBucket {
     fetch: (url, init) => store.fetch(url, init),
     url: `http://store/store/v1/${encodeURIComponent(bucketName)}`,
     headers: {},
-    hasNativeBodies: true,
   });
   return bucketOver(transport, compatibility);
 }

@@ -79,7 +79,7 @@ export function chunksOf(
   };
 }
 
-/** Octets that a stream is asked for at once. By itself a runtime may give no more than 4 KiB. */
+/** Octets that a stream is asked for at once. By itself workerd gives no more than 4 KiB. */
 const LARGE_READ_BYTES = 128 * 1024;
 
 interface Reads {

@@ -6,6 +6,7 @@
  */
 import { chunksOf, largeReads, readOctets } from "./byte-stream.ts";
 import { END, lengthOf } from "./chunks.ts";
+import { hasLength } from "./own-streams.ts";
 import type { RequestBody } from "./protocol.ts";
 
 /** The JSON, in the one form; its length in the other. */
@@ -71,7 +72,8 @@ function beside(
   onBreak: (error: unknown) => void,
 ): Sent {
   const headers = { [JSON_TEXT]: header };
-  if (octets === null || octets instanceof Uint8Array) return { headers, body: octets };
+  const goesAsItIs = octets === null || octets instanceof Uint8Array || hasLength(octets);
+  if (goesAsItIs) return { headers, body: octets };
   return { headers: { ...headers, [OCTETS]: IN_CHUNKS }, body: inChunks(null, octets, onBreak) };
 }
 

@@ -9,18 +9,18 @@ import type { Authorize, ObjectPermission } from "./access.ts";
 import { badFrame, doorRefusal, NOT_PERMITTED } from "./door-errors.ts";
 import { headerJson, IN_CHUNKS, JSON_BYTES, JSON_TEXT, jsonBytesOf, OCTETS } from "./frames.ts";
 import type { StoreMethod, StoreRequest, WireObject } from "./protocol.ts";
-import { RequestFrames } from "./request-frames.ts";
+import { RequestFrames, type WholeRequest } from "./request-frames.ts";
 import { readRequest } from "./request-shape.ts";
 import { serve, type ServedReply } from "./service.ts";
 
-export interface StoreDoorOptions {
+export interface StoreDoorOptions<R = IncomingMessage> {
   readonly store: ObjectStore;
-  readonly authorize: Authorize;
+  readonly authorize: Authorize<R>;
 }
 
 /** What it needs of a call. */
-export interface StoreCall {
-  readonly request: IncomingMessage;
+export interface StoreCall<R = IncomingMessage> {
+  readonly request: R;
   readonly params: Readonly<Record<string, string>>;
   /** Who asks, once that is known; for the log. */
   actor: string | null;
@@ -36,21 +36,38 @@ const PASSED_OVER_BYTES = 64 * 1024;
 
 const NOTHING = new Uint8Array(0);
 
-export function storeDoor({ store, authorize }: StoreDoorOptions) {
+/** Over the API's listener. */
+export function storeDoor(options: StoreDoorOptions) {
+  const answer = storeCalls(options);
   return async (call: StoreCall): Promise<Reply> => {
+    const { headers, ...framed } = await answer(call);
+    const type = "application/octet-stream";
+    return { ...framed, type, headers: { ...headers, "Cache-Control": "no-store" } };
+  };
+}
+
+/** The answer to a call, whatever it comes and goes with. */
+export type Framed = Required<Pick<Reply, "status" | "headers" | "body">> & Pick<Reply, "closes">;
+
+export function storeCalls<R extends IncomingMessage | WholeRequest>({
+  store,
+  authorize,
+}: StoreDoorOptions<R>) {
+  return async (call: StoreCall<R>): Promise<Framed> => {
     const { request } = call;
     const frames = new RequestFrames(request);
     const reply = framed(await answer(store, authorize, call, frames));
     await frames.leave();
+    if (frames.isOver) return reply;
     const isSmall = Number(request.headers["content-length"] ?? Infinity) <= PASSED_OVER_BYTES;
-    return frames.isOver || isSmall ? reply : { ...reply, closes: true };
+    return isSmall ? reply : { ...reply, closes: true };
   };
 }
 
-async function answer(
+async function answer<R extends IncomingMessage | WholeRequest>(
   store: ObjectStore,
-  authorize: Authorize,
-  call: StoreCall,
+  authorize: Authorize<R>,
+  call: StoreCall<R>,
   frames: RequestFrames,
 ): Promise<ServedReply> {
   try {
@@ -72,7 +89,7 @@ async function answer(
 
 /** The request, or why it is none. */
 async function readFrame(
-  { headers }: IncomingMessage,
+  { headers }: Pick<IncomingMessage, "headers">,
   frames: RequestFrames,
 ): Promise<StoreRequest | ServedReply> {
   const text = headers[JSON_TEXT] ?? (await frontOf(headers, frames));
@@ -95,7 +112,10 @@ async function frontOf(
   return head === null ? badFrame("The body ends within the JSON") : head.toString();
 }
 
-function octetsOf({ headers }: IncomingMessage, frames: RequestFrames): Body {
+function octetsOf(
+  { headers }: Pick<IncomingMessage, "headers">,
+  frames: RequestFrames,
+): Body | Uint8Array {
   return headers[OCTETS] === IN_CHUNKS ? frames.chunkedOctets() : frames.octets();
 }
 
@@ -108,7 +128,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function framed(reply: ServedReply): Reply {
+function framed(reply: ServedReply): Framed {
   const octets = reply.ok ? reply.body : undefined;
   const told = reply.ok ? { ok: true, result: reply.result, hasBody: octets !== undefined } : reply;
   const text = JSON.stringify(told);
@@ -116,11 +136,7 @@ function framed(reply: ServedReply): Reply {
   const json = header === null ? Buffer.from(text) : NOTHING;
   const common = {
     status: reply.ok ? 200 : reply.status,
-    type: "application/octet-stream",
-    headers: {
-      ...(header === null ? { [JSON_BYTES]: String(json.length) } : { [JSON_TEXT]: header }),
-      "Cache-Control": "no-store",
-    },
+    headers: header === null ? { [JSON_BYTES]: String(json.length) } : { [JSON_TEXT]: header },
   };
   if (octets === undefined) return { ...common, body: json };
   if (octets instanceof Uint8Array) {

@@ -7,8 +7,6 @@ export interface RemoteOptions {
   /** Of the bucket: `http://127.0.0.1:8700/store/v1/my-bucket`. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Bodies of answers can be handed on without passing through JavaScript: the runtime's own are best left alone. */
-  readonly hasNativeBodies?: boolean;
 }
 
 /** Enough of a stranger's answer to tell what it is. */
@@ -17,24 +15,18 @@ const SHOWN_CHARACTERS = 200;
 /** Octets up to here are read at once: a stream for them would cost more than they do. */
 const WHOLE_BYTES = 64 * 1024;
 
-export function remoteTransport({
-  fetch,
-  url,
-  headers,
-  hasNativeBodies = false,
-}: RemoteOptions): StoreTransport {
-  const wholeBytes = hasNativeBodies ? -1 : WHOLE_BYTES;
+export function remoteTransport({ fetch, url, headers }: RemoteOptions): StoreTransport {
   const send = async (request: StoreRequest, octets: RequestBody | null): Promise<StoreReply> => {
     let broken: { readonly error: unknown } | null = null;
     const { headers: ours, body } = joined(request, octets, (error) => (broken = { error }));
     try {
       const response = await fetch(url, {
         method: "POST",
-        headers: { ...headers, ...ours, "content-type": "application/octet-stream" },
+        headers: { ...headers, ...ours },
         body: body as Uint8Array<ArrayBuffer> | null,
         ...(body instanceof ReadableStream && { duplex: "half" }),
       });
-      const reply = await readReply(response, wholeBytes);
+      const reply = await readReply(response);
       if (broken === null) return reply;
       throw broken; // Not every runtime tells of a stream that failed while it was sent.
     } catch (cause) {
@@ -61,11 +53,11 @@ class StrangeAnswer extends Error {}
 /** Held as long as their bodies are: Node ends the body of a response that nobody holds any more. */
 const responses = new WeakMap<ReadableStream, Response>();
 
-async function readReply(response: Response, wholeBytes: number): Promise<StoreReply> {
+async function readReply(response: Response): Promise<StoreReply> {
   const header = response.headers.get(JSON_TEXT);
   if (header !== null) {
     const { hasBody, ...reply } = JSON.parse(header) as StoreReply & { hasBody?: boolean };
-    return hasBody === true ? { ...reply, ...(await octetsOf(response, wholeBytes)) } : reply;
+    return hasBody === true ? { ...reply, ...(await octetsOf(response)) } : reply;
   }
   const bytes = jsonBytesOf(response.headers.get(JSON_BYTES));
   if (bytes === null || response.body === null) throw await strangeAnswer(response);
@@ -79,10 +71,10 @@ async function readReply(response: Response, wholeBytes: number): Promise<StoreR
   return { ok: true, result: reply.result, body: rest };
 }
 
-async function octetsOf(response: Response, wholeBytes: number): Promise<{ body: Octets }> {
+async function octetsOf(response: Response): Promise<{ body: Octets }> {
   const body = response.body as ReadableStream<Uint8Array> | null;
   const length = Number(response.headers.get("content-length") ?? Infinity);
-  if (body === null || length <= wholeBytes) {
+  if (body === null || length <= WHOLE_BYTES) {
     return { body: new Uint8Array(await response.arrayBuffer()) };
   }
   responses.set(body, response);

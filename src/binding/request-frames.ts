@@ -4,16 +4,23 @@ import { BodyCutShort } from "#http";
 import type { Body } from "#objects";
 import { unchunked } from "./chunks.ts";
 
+/** A request whose body is all there. */
+export interface WholeRequest extends Pick<IncomingMessage, "headers"> {
+  readonly octets: Buffer;
+}
+
 export class RequestFrames {
-  readonly #request: IncomingMessage;
+  readonly #request: IncomingMessage | null;
   #chunks: AsyncIterator<Buffer> | null = null;
   #left: Uint8Array | null = null;
   #isOver = false;
 
-  constructor(request: IncomingMessage) {
-    this.#request = request;
+  constructor(request: IncomingMessage | WholeRequest) {
+    const isWhole = "octets" in request;
+    this.#request = isWhole ? null : request;
+    if (isWhole && request.octets.length > 0) this.#left = request.octets;
     // Most requests have no octets, and their JSON is in the head.
-    this.#isOver = request.headers["content-length"] === "0";
+    this.#isOver = isWhole || request.headers["content-length"] === "0";
   }
 
   /** Whether all of the body was read. */
@@ -41,7 +48,21 @@ export class RequestFrames {
   }
 
   /** What follows. Whoever leaves it early leaves the rest unread. */
-  octets(): Body {
+  octets(): Body | Uint8Array {
+    return this.#isOver ? (this.#left ?? NOTHING) : this.#stream();
+  }
+
+  /** What follows in chunks. */
+  chunkedOctets(): Body {
+    return unchunked(this.#stream(), () => new BodyCutShort("The chunks of the body have no end"));
+  }
+
+  /** Reads no further. */
+  async leave(): Promise<void> {
+    if (!this.#isOver) await this.#chunks?.return?.();
+  }
+
+  #stream(): Body {
     return {
       [Symbol.asyncIterator]: () => ({
         next: async () => {
@@ -56,16 +77,6 @@ export class RequestFrames {
     };
   }
 
-  /** What follows in chunks. */
-  chunkedOctets(): Body {
-    return unchunked(this.octets(), () => new BodyCutShort("The chunks of the body have no end"));
-  }
-
-  /** Reads no further. */
-  async leave(): Promise<void> {
-    if (!this.#isOver) await this.#chunks?.return?.();
-  }
-
   async #next(): Promise<Uint8Array | null> {
     const left = this.#left;
     this.#left = null;
@@ -73,7 +84,7 @@ export class RequestFrames {
     if (this.#isOver) return null;
     try {
       // Who leaves early still answers, so the connection must outlive that.
-      this.#chunks ??= this.#request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+      this.#chunks ??= this.#request!.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
       const { done, value } = await this.#chunks.next();
       if (done !== true) return value;
       this.#isOver = true;
@@ -83,3 +94,5 @@ export class RequestFrames {
     }
   }
 }
+
+const NOTHING = new Uint8Array(0);

@@ -1,4 +1,5 @@
 /** Access to the buckets that a script has bound, with the token that its process was given. */
+import type { IncomingMessage } from "node:http";
 import { AccountFault } from "#accounts";
 import { ObjectFault, type ObjectStore } from "#objects";
 import type { StoreGrant } from "#scripts";
@@ -8,7 +9,7 @@ import type { Authorize } from "./access.ts";
 export function scriptAccess(
   grant: (token: string) => StoreGrant | null,
   store: ObjectStore,
-): Authorize {
+): Authorize<Pick<IncomingMessage, "headers">> {
   return async ({ headers }, bucketName) => {
     const token = /^Bearer (\S+)$/.exec(headers.authorization ?? "")?.[1];
     const granted = token === undefined ? null : grant(token);

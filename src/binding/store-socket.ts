@@ -4,13 +4,15 @@ import { listenUnixSocket, requestIds, sendReply } from "#http";
 import type { Log } from "#kit/log.ts";
 import type { ObjectStore } from "#objects";
 import type { Authorize } from "./access.ts";
-import { storeDoor } from "./http-door.ts";
+import { type Framed, storeCalls } from "./http-door.ts";
+import type { WholeRequest } from "./request-frames.ts";
+import { serveConnection } from "./store-connection.ts";
 
 export interface StoreSocketOptions {
   /** Short: unix(7) allows 107 octets. */
   readonly path: string;
   readonly store: ObjectStore;
-  readonly authorize: Authorize;
+  readonly authorize: Authorize<Pick<IncomingMessage, "headers">>;
   readonly log: Log;
 }
 
@@ -20,29 +22,48 @@ const CALLS_OF_ONE = 512;
 
 export function listenStoreSocket(options: StoreSocketOptions): Promise<AsyncDisposable> {
   const { path, log } = options;
+  const perform = performer(options);
   const onError = (cause: unknown) => log.error("store call failed", { cause });
-  return listenUnixSocket({ path, handle: handler(options), onError });
+  return listenUnixSocket({
+    path,
+    handle: (request, response) => handle(request, response, perform),
+    onError,
+    first: (socket, handOver) =>
+      serveConnection(socket, {
+        answer: (call, send) => perform(call, call.bucketName, send),
+        handOver,
+        onError,
+      }),
+  });
 }
 
-function handler({ store, authorize, log }: StoreSocketOptions) {
-  const door = storeDoor({ store, authorize });
+type Perform = (
+  request: IncomingMessage | WholeRequest,
+  bucketName: string,
+  send: (framed: Framed) => Promise<void> | void,
+) => Promise<void>;
+
+/** Has calls answered, and what goes wrong with them. */
+function performer({ store, authorize, log }: StoreSocketOptions): Perform {
+  const door = storeCalls<IncomingMessage | WholeRequest>({ store, authorize });
   const nextId = requestIds();
   const calls = new Map<string, number>();
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const id = nextId();
+  const answer = async (request: IncomingMessage | WholeRequest, bucket: string) => {
+    try {
+      return await door({ request, params: { bucket }, actor: null });
+    } catch (cause) {
+      const requestId = nextId();
+      log.error("store call failed", { requestId, cause });
+      return { ...refusal(500, ""), headers: { "X-Request-Id": requestId } };
+    }
+  };
+  return async (request, bucketName, send) => {
     const who = request.headers.authorization ?? "";
     const count = calls.get(who) ?? 0;
-    const refusal = refusalOf(request, count);
-    if (refusal !== null) return sendReply(response, refusal, id);
+    if (count >= CALLS_OF_ONE) return send(refusal(503, "Too many calls at once\n"));
     calls.set(who, count + 1);
     try {
-      const bucket = decodeURIComponent(request.url!.slice(PATH.length));
-      const reply = await door({ request, params: { bucket }, actor: null });
-      await sendReply(response, reply, id);
-    } catch (cause) {
-      if (response.headersSent) throw cause;
-      log.error("store call failed", { requestId: id, cause });
-      await sendReply(response, { status: 500, type: "text/plain", body: "", closes: true }, id);
+      await send(await answer(request, bucketName));
     } finally {
       const left = calls.get(who)! - 1;
       if (left === 0) calls.delete(who);
@@ -51,9 +72,20 @@ function handler({ store, authorize, log }: StoreSocketOptions) {
   };
 }
 
-function refusalOf({ method, url }: IncomingMessage, calls: number) {
-  const plain = { type: "text/plain", closes: true } as const;
-  if (calls >= CALLS_OF_ONE) return { ...plain, status: 503, body: "Too many calls at once\n" };
-  const isCall = method === "POST" && /^\/store\/v1\/[\w.%-]+$/.test(url ?? "");
-  return isCall ? null : { ...plain, status: 404, body: "There is nothing here\n" };
+function refusal(status: number, body: string): Framed {
+  return { status, headers: {}, body, closes: true };
+}
+
+/** What Node's server has read: large calls, and whatever is none. */
+async function handle(
+  request: IncomingMessage,
+  response: ServerResponse,
+  perform: Perform,
+): Promise<void> {
+  const send = (framed: Framed) =>
+    sendReply(response, { ...framed, type: "application/octet-stream" }, "");
+  const { method, url = "" } = request;
+  const isCall = method === "POST" && /^\/store\/v1\/[\w.%-]+$/.test(url);
+  if (isCall) await perform(request, decodeURIComponent(url.slice(PATH.length)), send);
+  else await send(refusal(404, "There is nothing here\n"));
 }

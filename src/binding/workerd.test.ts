@@ -117,6 +117,30 @@ suite("a script's buckets", () => {
     assert.equal(await statusOf(opened, "things", token), 401);
   });
 
+  test("take streams whose length workerd knows, unless they end before it", async () => {
+    const streams = `export default { async fetch(request, env) {
+      const symbol = Object.getOwnPropertySymbols(ReadableStream.prototype)
+        .find(({ description }) => description === "length");
+      const known = typeof request.body[symbol];
+      const put = (key, body) => env.THINGS.put(key, body).then(({ size }) => size, () => "refused");
+      const { readable, writable } = new FixedLengthStream(1000);
+      const writer = writable.getWriter();
+      writer.write(new Uint8Array(10)).then(() => writer.abort(new Error("no more"))).catch(() => {});
+      return Response.json([known, await put("whole", request.body), await put("short", readable)]);
+    } }`;
+    await using opened = await openScriptBuckets();
+    const { scripts, store, accountId } = opened;
+    const things = await store.createBucket(accountId, "things");
+    scripts.put(scriptOf("user", streams, { bindings: [bucket("THINGS", "things")], accountId }));
+    using place = await scripts.runtime.open("id-user");
+    assert.equal(await postTo(place, "hello"), '["bigint",5,"refused"]');
+    const { objects } = await store.list(things);
+    assert.deepEqual(
+      objects.map(({ key }) => key),
+      ["whole"],
+    );
+  });
+
   test("take and give bodies of any size in bounded memory", async () => {
     const MIB = 1024 * 1024;
     const SIZE = 200;
@@ -155,6 +179,19 @@ function statusOf({ storeSocket }: ScriptBuckets, name: string, token: string): 
     )
       .on("error", reject)
       .end(json);
+  });
+}
+
+function postTo({ socketPath }: ScriptPlace, body: string): Promise<string> {
+  const headers = { host: "example.com", "content-length": body.length };
+  return new Promise((resolve, reject) => {
+    request({ socketPath, agent: false, method: "POST", path: "/", headers }, (response) => {
+      let text = "";
+      response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      response.on("error", reject).on("end", () => resolve(text));
+    })
+      .on("error", reject)
+      .end(body);
   });
 }
 

@@ -4,10 +4,8 @@ import { type AnswerSink, type Exchange, isGone, type ResponseHead } from "#http
 import { hintsTo, type OnInterim } from "./early-hints.ts";
 import { responseHeaders } from "./forwarded.ts";
 import { failure, hasBody, headOf, isChunked, type Onward, type Passage, SAFE } from "./onward.ts";
+import { SMALL_ANSWER } from "./small-answer.ts";
 import { byName, lastChunk, takesTrailers, trailerField, trailersIn } from "./trailers.ts";
-
-/** An answer up to here whose octets came at once leaves with its head in one write. */
-const SMALL_ANSWER = 16 * 1024;
 
 /** Sends the request on. Writes to the response only what comes back; the rest is the caller's. */
 export function passOn(

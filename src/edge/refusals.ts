@@ -1,6 +1,6 @@
 /** What the edge answers by itself, for people and for programs: a page, or JSON when that is asked for. */
-import { STATUS_CODES } from "node:http";
 import type { Reply } from "#http";
+import { STATUS_CODES } from "#kit/node-http.ts";
 import type { ScriptFaultKind } from "#scripts";
 
 export interface Refusal {

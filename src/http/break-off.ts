@@ -1,6 +1,7 @@
 /** Requests that end before their time. Those of HTTP/2 share a connection, which must not end with them. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
 
 /** RFC 9113 §7. Written out: `node:http2` takes some MiB, also where nobody speaks it. */
 const INTERNAL_ERROR = 0x2;
@@ -22,11 +23,11 @@ export function resetStream(request: IncomingMessage): boolean {
 }
 
 /** Whether nobody is there any more to take the answer. */
-export function isGone(response: ServerResponse): boolean {
+export function isGone(response: ServerResponse | Socket): boolean {
   const stream = streamOf(response);
   return stream === null ? response.destroyed : stream.closed || stream.destroyed;
 }
 
-function streamOf(message: IncomingMessage | ServerResponse): ServerHttp2Stream | null {
+function streamOf(message: IncomingMessage | ServerResponse | Socket): ServerHttp2Stream | null {
   return "stream" in message ? (message.stream as ServerHttp2Stream) : null;
 }

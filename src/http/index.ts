@@ -5,7 +5,7 @@ export { clientAddress } from "./client-address.ts";
 export { SharedConnections } from "./connection-counts.ts";
 export type { HttpLimits } from "./limits.ts";
 export { type Reply, sendReply } from "./reply.ts";
-export { leaveUnsent, sendStream, type StreamedBody } from "./send-stream.ts";
+export { leaveUnsent, sendBehind, sendStream, type StreamedBody } from "./send-stream.ts";
 export { requestIds } from "./request-id.ts";
 export { leavesMuch, requestOctets } from "./request-octets.ts";
 export { type Match, Router } from "./router.ts";

@@ -1,6 +1,7 @@
 /** The last answer on a connection that is not to be used again. */
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { STATUS_CODES } from "#kit/node-http.ts";
 
 /** How long, and for how many bytes, a client that is still sending is listened to. */
 const LINGER_MS = 2_000;

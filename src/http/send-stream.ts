@@ -1,5 +1,6 @@
 /** Octets on their way to a client, no faster than it takes them. */
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { isGone } from "./break-off.ts";
 import { transferBuffers } from "./transfer-buffers.ts";
 
@@ -16,6 +17,15 @@ export interface StreamedBody {
  * cannot be read are thrown, and the caller must break the connection, for the answer is not whole.
  */
 export async function sendStream(response: ServerResponse, body: StreamedBody): Promise<void> {
+  await sendBehind(response, body);
+  response.end();
+}
+
+/** The same on a connection that goes on. */
+export async function sendBehind(
+  response: ServerResponse | Socket,
+  body: StreamedBody,
+): Promise<void> {
   const octets = body.rest[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, void, Buffer>;
   let isOver = false;
   let sent = body.first.length === 0 ? Promise.resolve() : send(response, body.first, null);
@@ -36,11 +46,14 @@ export async function sendStream(response: ServerResponse, body: StreamedBody): 
   } finally {
     if (!isOver) await octets.return?.();
   }
-  response.end();
 }
 
 /** Resolves when the system has the octets, or the client has gone. */
-function send(response: ServerResponse, octets: Uint8Array, room: Buffer | null): Promise<void> {
+function send(
+  response: ServerResponse | Socket,
+  octets: Uint8Array,
+  room: Buffer | null,
+): Promise<void> {
   return new Promise((resolve) => {
     response.once("close", resolve);
     response.write(octets, (error) => {

@@ -1,16 +1,11 @@
 /** An HTTP listener with limits, that answers bad requests in its door's words and stops gently. */
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { HostPort } from "#kit/address.ts";
 import { type Ranges, source } from "#kit/cidr.ts";
 import { listenFault } from "#kit/listen-fault.ts";
+import { createServer } from "#kit/node-http.ts";
 import { resetStream } from "./break-off.ts";
 import { type ConnectionCounts, OwnConnections } from "./connection-counts.ts";
 import type { HttpLimits } from "./limits.ts";

@@ -60,17 +60,24 @@ export function tlsFront(
     });
     session.once("close", () => sessions.delete(session));
   });
+  const choose = async (
+    hostname: string,
+    done: (error: Error | null, context?: SecureContext) => void,
+  ): Promise<void> => {
+    try {
+      const context = await contextFor(hostname.toLowerCase() || fallbackName);
+      if (context === null) done(new Error(`No certificate for ${hostname}`));
+      else done(null, context);
+    } catch (error) {
+      done(error as Error);
+    }
+  };
   http.emit("listening"); // It never does so itself, and from then on Node looks for heads that take too long.
   const server = createTls({
     ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: HANDSHAKE_MS,
     ticketKeys: Buffer.from(ticketKeys),
-    SNICallback: (hostname, done) => {
-      contextFor(hostname.toLowerCase() || fallbackName).then((context) => {
-        if (context === null) done(new Error(`No certificate for ${hostname}`));
-        else done(null, context);
-      }, done);
-    },
+    SNICallback: (hostname, done) => void choose(hostname, done),
   });
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   server.on("secureConnection", (socket) => {

@@ -1,6 +1,8 @@
 /** An HTTP listener for processes of this machine's user: a unix socket that nobody else can reach. */
 import { chmod, rm } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { createServer } from "#kit/node-http.ts";
 
 export interface UnixSocketOptions {
   /** Short: unix(7) allows 107 octets. */
@@ -8,13 +10,15 @@ export interface UnixSocketOptions {
   /** What it throws goes to `onError`, and breaks the answer off. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly onError: (cause: unknown) => void;
+  /** Gets each connection first; the server has it once it is handed over, with what was read put back. */
+  readonly first?: (socket: Socket, handOver: () => void) => void;
 }
 
 /** Who holds a body without reading it keeps its connection for so long. */
 const IDLE_MS = 5 * 60_000;
 
 export async function listenUnixSocket(options: UnixSocketOptions): Promise<AsyncDisposable> {
-  const { path, handle, onError } = options;
+  const { path, handle, onError, first } = options;
   // Bodies take their time: only silence ends a connection.
   const server = createServer(
     // workerd leaves out the host where it names a whole URL.
@@ -27,6 +31,16 @@ export async function listenUnixSocket(options: UnixSocketOptions): Promise<Asyn
     },
   );
   server.timeout = IDLE_MS;
+  const sockets = new Set<Socket>();
+  const accept = server.listeners("connection")[0]!;
+  if (first !== undefined) server.off("connection", accept as () => void);
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    if (first === undefined) return;
+    socket.setTimeout(IDLE_MS, () => socket.destroy());
+    first(socket, () => accept.call(server, socket));
+  });
   await rm(path, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) => {
@@ -38,7 +52,7 @@ export async function listenUnixSocket(options: UnixSocketOptions): Promise<Asyn
   return {
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections(); // Who uses it has stopped before.
+      for (const socket of sockets) socket.destroy(); // Who uses it has stopped before.
       await closed;
     },
   };

@@ -129,6 +129,39 @@ onBothEngines("at once", (db, open) => {
     await mustHold(0);
   });
 
+  test("of uploads completed where nothing may be, exactly one becomes the object", async () => {
+    const conditions: Conditions = { etagDoesNotMatch: [{ type: "wildcard" }] };
+    const key = "completed once";
+    const objects = await all(async (store, i) => {
+      const { uploadId } = await store.createUpload(bucket, key);
+      const part = await store.uploadPart(bucket, key, uploadId, 1, octets(`a part, ${i}`));
+      const options = { evenParts: false, conditions };
+      const object = await store.completeUpload(bucket, key, uploadId, [part], options);
+      if (object === null) await store.abortUpload(bucket, key, uploadId);
+      return object;
+    });
+    const winners = objects.filter((object) => object !== null);
+    assert.equal(winners.length, 1);
+    assert.deepEqual(await stores[0]!.head(bucket, key), winners[0]);
+    await stores[0]!.delete(bucket, [key]);
+  });
+
+  test("what is deleted on a condition is what the condition was about", async () => {
+    const key = "deleted if";
+    for (let round = 0; round < 10; round++) {
+      const old = await stores[0]!.put(bucket, key, octets(`the old value ${round}`));
+      const conditions = { etagMatches: [{ type: "strong", value: old!.etag }] } as const;
+      const [outcomes] = await Promise.all([
+        all((store) => store.deleteIf(bucket, key, conditions)),
+        storeFor(1).put(bucket, key, octets(`the new value ${round}`)),
+      ]);
+      const left = await stores[0]!.get(bucket, key);
+      assert.equal(await textOf(left), `the new value ${round}`);
+      assert.ok(outcomes.filter((outcome) => outcome === "deleted").length <= 1);
+    }
+    await stores[0]!.delete(bucket, [key]);
+  });
+
   test("readers get whole values while these are overwritten and swept", async () => {
     const store = stores[0]!;
     const value = (i: number) => `${i} `.repeat(20_000);

@@ -42,15 +42,21 @@ export interface ObjectFaultOptions extends ErrorOptions {
 export class ObjectFault extends Error {
   override readonly name = "ObjectFault";
   readonly kind: ObjectFaultKind;
-  /** Of a "bad-digest". */
-  readonly algorithm: Algorithm | null;
-  /** False when that checksum was only to be checked: it is none of the object's own. */
-  readonly isKept: boolean;
+  readonly #checksum: ObjectFaultOptions["checksum"];
 
   constructor(kind: ObjectFaultKind, message: string, options: ObjectFaultOptions = {}) {
     super(message, options);
     this.kind = kind;
-    this.algorithm = options.checksum?.algorithm ?? null;
-    this.isKept = options.checksum?.isKept ?? true;
+    this.#checksum = options.checksum;
+  }
+
+  /** Of a "bad-digest". */
+  get algorithm(): Algorithm | null {
+    return this.#checksum?.algorithm ?? null;
+  }
+
+  /** False when that checksum was only to be checked: it is none of the object's own. */
+  get isKept(): boolean {
+    return this.#checksum?.isKept ?? true;
   }
 }

@@ -1,7 +1,7 @@
 /** The object store: buckets, objects and multipart uploads, on a database and a place for blobs. */
 import type { Database } from "#db";
 import { nothingAlongside } from "./alongside.ts";
-import { Buckets } from "./buckets.ts";
+import { BucketStore } from "./bucket-store.ts";
 import { Contents } from "./contents.ts";
 import type { BlobDriver } from "./driver.ts";
 import { Garbage } from "./garbage.ts";
@@ -47,7 +47,6 @@ import { run } from "./run.ts";
 import { Sweep, type SweepOptions, type Swept } from "./sweep.ts";
 import { keepSweeping, type SweepingOptions } from "./sweeping.ts";
 import type { SettingName, SettingValue } from "./settings/names.ts";
-import { Settings } from "./settings/settings.ts";
 import { listUploads, partsOfObject } from "./upload-listing.ts";
 import { Uploads } from "./uploads.ts";
 import { Writing } from "./writing.ts";
@@ -63,109 +62,52 @@ export interface ObjectStoreOptions {
  * When a write resolves it is on disk, and every later read sees it. Octets handed over must not be
  * changed until then. The database and the blobs belong to whoever made them.
  */
-export class ObjectStore implements AsyncDisposable {
+export class ObjectStore extends BucketStore implements AsyncDisposable {
   readonly #db: Database;
-  readonly #buckets: Buckets;
   readonly #reading: Reading;
   readonly #writing: Writing;
   readonly #uploads: Uploads;
   readonly #garbage: Garbage;
-  readonly #settings: Settings;
   readonly #sweep: Sweep;
   readonly #lifecycle: Lifecycle;
   #lifecycleWork: LifecycleWork | null = null;
   readonly #now: () => number;
   readonly #background = new AsyncDisposableStack();
-  readonly #removalHearers: (() => Promise<void>)[] = [];
 
   constructor({ db, blobs, now, limits: given }: ObjectStoreOptions) {
     const limits = { ...defaultLimits, ...given };
     const holds = new Holds();
     const garbage = new Garbage({ db, blobs, holds, now });
+    super({ db, garbage, mostBuckets: limits.bucketsPerAccount, now });
     const hashThread = this.#background.use(new HashThread());
     const contents = new Contents({ db, blobs, holds, hashThread, limits });
     this.#db = db;
     this.#now = now;
     this.#garbage = garbage;
-    this.#buckets = new Buckets({ db, garbage, mostBuckets: limits.bucketsPerAccount, now });
     this.#reading = new Reading(db, blobs, holds);
     const writing = { db, contents, garbage, limits, now, alongside: nothingAlongside };
     this.#writing = new Writing(writing);
     this.#uploads = new Uploads(writing);
-    this.#settings = new Settings(db);
     this.#sweep = new Sweep({ db, blobs, holds, now }, garbage);
     this.#lifecycle = new Lifecycle({
       db,
-      bucket: (name) => this.#buckets.get(name),
+      bucket: (name) => this.bucket(name),
       writing: this.#writing,
       uploads: this.#uploads,
       now,
     });
   }
 
-  createBucket(
-    accountId: string,
-    name: string,
-    { storageClass = "Standard" }: { readonly storageClass?: StorageClass } = {},
-  ): Promise<Bucket> {
-    return run(name, () => this.#buckets.create(accountId, name, storageClass));
-  }
-
-  bucket(name: string): Promise<Bucket> {
-    return run(name, () => this.#buckets.get(name));
-  }
-
-  /** Of these accounts, by name. */
-  buckets(accountIds: readonly string[]): Promise<Bucket[]> {
-    return run("", () => this.#buckets.list(accountIds));
-  }
-
-  editBucket(
-    name: string,
-    { storageClass }: { readonly storageClass: StorageClass },
-  ): Promise<Bucket> {
-    return run(name, () => this.#buckets.setStorageClass(name, storageClass));
-  }
-
-  /** Only when it holds no objects; uploads under way are aborted. */
-  async deleteBucket(name: string): Promise<void> {
-    await run(name, () => this.#buckets.remove(name));
-    for (const hear of this.#removalHearers) await hear();
-  }
-
-  /** Whoever hears of it has done so before the one who asked for it. */
-  onBucketRemoved(hear: () => Promise<void>): void {
-    this.#removalHearers.push(hear);
-  }
-
-  /** Null when it is not set. At once where it is known. */
-  setting<Name extends SettingName>(
-    bucket: Bucket,
-    name: Name,
-  ): SettingValue<Name> | null | Promise<SettingValue<Name> | null> {
-    const all = this.#settings.of(bucket);
-    if (!(all instanceof Promise)) return all[name] ?? null;
-    return run(bucket.name, async () => (await all)[name] ?? null);
-  }
-
-  /** Later reads of the bucket see it; the one that was given does not. */
-  async setSetting<Name extends SettingName>(
+  override async setSetting<Name extends SettingName>(
     bucket: Bucket,
     name: Name,
     value: SettingValue<Name>,
   ): Promise<void> {
-    await run(bucket.name, () => this.#settings.set(bucket, name, value)).finally(() =>
-      this.#buckets.forget(bucket.name),
-    );
+    await super.setSetting(bucket, name, value);
     if (name === "lifecycle") this.#lifecycleWork?.wake();
   }
 
-  /** What is not set need not be removed: that is no fault. */
-  removeSetting(bucket: Bucket, name: SettingName): Promise<void> {
-    const removed = run(bucket.name, () => this.#settings.remove(bucket, name));
-    return removed.finally(() => this.#buckets.forget(bucket.name));
-  }
-
+  /** An encrypted object needs its key only when options are given. */
   head(bucket: Bucket, key: string, options?: HeadOptions): Promise<ObjectInfo | null> {
     return run(bucket.name, () => this.#reading.head(bucket, key, options));
   }

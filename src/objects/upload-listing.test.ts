@@ -1,6 +1,7 @@
 /** Lists of uploads and parts where they are many; the model has the rest. On both engines. */
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { atMost } from "#kit/at-once.ts";
 import { memoryDriver } from "./drivers/memory.ts";
 import type { Bucket } from "./model.ts";
 import type { UploadListOptions } from "./upload-model.ts";
@@ -20,7 +21,7 @@ onBothEngines("lists of uploads", (db) => {
     store = new ObjectStore({ db: db(), blobs: memoryDriver(), now, limits: smallLimits });
     bucket = await store.createBucket(ACCOUNT, "listed");
     const keys = ["a", "crowd/y", "z", ...Array.from({ length: MANY }, (_, i) => `crowd/${i}`)];
-    await Promise.all(keys.map((key) => store.createUpload(bucket, key)));
+    await atMost(16, keys, async (key) => void (await store.createUpload(bucket, key)));
   });
 
   /** The keys and prefixes of all pages. */

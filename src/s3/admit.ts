@@ -63,7 +63,7 @@ async function find(name: string, { store }: S3Parts): Promise<Bucket | null> {
 async function create(call: S3Call, name: string, { store }: S3Parts): Promise<Bucket | null> {
   if (call.header("cf-create-bucket-if-missing") !== "true") return null;
   const { accountId } = call.caller!;
-  if (!call.caller!.may("admin-write", name)) throw new S3Fault("AccessDenied");
+  if (!call.caller!.may("admin-write", name, "", "CreateBucket")) throw new S3Fault("AccessDenied");
   try {
     return await store.createBucket(accountId, name);
   } catch (error) {

@@ -56,7 +56,7 @@ async function rulesOf(store: ObjectStore, bucketName: string): Promise<readonly
   }
 }
 
-export interface CorsRequest {
+interface CorsRequest {
   readonly origin: string;
   readonly method: string;
   /** Headers that the request will carry. */
@@ -70,7 +70,7 @@ interface Found {
 }
 
 /** The first rule that fits. */
-export function findRule(
+function findRule(
   rules: readonly CorsRule[],
   { origin, method, wanted }: CorsRequest,
 ): Found | null {

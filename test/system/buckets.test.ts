@@ -189,6 +189,57 @@ suite("the cloudflare SDK", () => {
     await buckets.delete("sdk-cold", at);
   });
 
+  test("sets CORS and lifecycle rules, public access and domains", async () => {
+    const name = "sdk-settings";
+    const of = { ...at, bucket_name: name };
+    await buckets.create({ ...at, name });
+    const cors = [
+      {
+        id: "web",
+        allowed: { methods: ["GET" as const], origins: ["https://a.example"] },
+        maxAgeSeconds: 60,
+      },
+    ];
+    await buckets.cors.update(name, { ...at, rules: cors });
+    assert.deepEqual(await buckets.cors.get(name, at), { rules: cors });
+    await buckets.cors.delete(name, at);
+
+    const lifecycle = [
+      {
+        id: "old",
+        enabled: true,
+        conditions: { prefix: "logs/" },
+        deleteObjectsTransition: { condition: { type: "Age" as const, maxAge: 86_400 } },
+        storageClassTransitions: [
+          {
+            condition: { type: "Date" as const, date: "2030-01-01T00:00:00Z" },
+            storageClass: "InfrequentAccess" as const,
+          },
+        ],
+      },
+    ];
+    await buckets.lifecycle.update(name, { ...at, rules: lifecycle });
+    assert.deepEqual(await buckets.lifecycle.get(name, at), { rules: lifecycle });
+
+    const open = await buckets.domains.managed.update(name, { ...at, enabled: true });
+    assert.equal(open.enabled, true);
+    assert.deepEqual(await buckets.domains.managed.list(name, at), open);
+
+    const zone = await client.zones.create({ account: { id: account }, name: "sdk.example" });
+    const domain = "files.sdk.example";
+    const { custom } = buckets.domains;
+    await custom.create(name, { ...at, domain, enabled: true, zoneId: zone.id });
+    assert.equal((await custom.get(domain, of)).zoneName, "sdk.example");
+    await custom.update(domain, { ...of, enabled: false });
+    const { domains } = await custom.list(name, at);
+    assert.deepEqual(
+      domains.map(({ domain, enabled }) => [domain, enabled]),
+      [[domain, false]],
+    );
+    assert.deepEqual(await custom.delete(domain, of), { domain });
+    await buckets.delete(name, at);
+  });
+
   test("hears errors with the original's codes, and none that it would repeat", async () => {
     const failing = async (work: Promise<unknown>, status: number, code: number) => {
       const error = await work.then(

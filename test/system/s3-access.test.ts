@@ -4,8 +4,10 @@ import { createHmac } from "node:crypto";
 import { after, suite, test } from "node:test";
 import { sha256 } from "../../src/kit/secrets.ts";
 import { EMPTY_PAYLOAD_HASH, signRequest } from "../../src/kit/sigv4.ts";
+import { Cloudflare } from "../clients/index.ts";
 import { until } from "../support/patience.ts";
 import { ACCESS_KEY_ID, REGION, SECRET_ACCESS_KEY, startS3 } from "../support/s3.ts";
+import { EMAIL, KEY } from "../support/server.ts";
 import { type ApiAnswer, bearer, call } from "./api.ts";
 import { accountKey, firstIds, policy } from "./policies.ts";
 
@@ -248,6 +250,25 @@ suite("temporary credentials", () => {
     await denied(put(client, "photos", "2026/d"));
     await denied(get(client, "others", "2026/a"));
     await put(clientWith(await minted({ permission: "object-read-write" })), "photos", "2026/d");
+  });
+
+  test("are made by the stock SDK of the API", async () => {
+    const api = new Cloudflare({
+      baseURL: server.base,
+      apiEmail: EMAIL,
+      apiKey: KEY,
+      apiToken: null,
+      userServiceKey: null,
+      maxRetries: 0,
+    });
+    const made = await api.r2.temporaryCredentials.create({
+      account_id: account,
+      bucket: "photos",
+      parentAccessKeyId: ACCESS_KEY_ID,
+      permission: "object-read-only",
+      ttlSeconds: 60,
+    });
+    await get(clientWith(made as Credentials), "photos", "2026/a");
   });
 
   test("made by a client itself are as good, and may name operations", async () => {

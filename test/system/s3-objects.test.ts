@@ -383,7 +383,7 @@ suite("copies", () => {
       { "cf-copy-destination-if-none-match": "*" },
       { "if-none-match": "*" },
     ]) {
-      const answer = await copy("b-1/source", "copied", headers as Record<string, string>);
+      const answer = await copy("b-1/source", "copied", headers);
       assert.equal(answer.status, 412, JSON.stringify(headers));
     }
   });

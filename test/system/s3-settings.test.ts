@@ -1,11 +1,15 @@
 /** What a bucket is set to, over S3 and the management API: both see the same, and it has its effect. */
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import { startS3 } from "../support/s3.ts";
+import { ACCESS_KEY_ID, REGION, SECRET_ACCESS_KEY, startS3 } from "../support/s3.ts";
 import { until } from "../support/patience.ts";
+import type { LifecycleRule } from "../clients/s3.ts";
 import { type ApiAnswer, call } from "./api.ts";
 import { firstIds } from "./policies.ts";
 import { type Ask, ask as askAt, codeOf } from "./s3-wire.ts";
+
+await import("../clients/install.ts");
+const { S3 } = await import("../clients/s3.ts");
 
 const off = ["--dns", "off", "--edge", "off", "--edge-tls", "off"];
 const server = await startS3({ args: off });
@@ -273,5 +277,64 @@ suite("a bucket is public", () => {
     result(await api("PUT", bucket, "domains/managed", { enabled: false }));
     assert.equal((await anyone("GET", `/${bucket}/k`)).status, 403);
     assert.equal((await anyone("GET", `/no-such-bucket/k`)).status, 403);
+  });
+});
+
+suite("the AWS SDK", () => {
+  const client = new S3.S3Client({
+    endpoint: server.endpoint,
+    region: REGION,
+    credentials: { accessKeyId: ACCESS_KEY_ID, secretAccessKey: SECRET_ACCESS_KEY },
+    forcePathStyle: true,
+  });
+  after(() => client.destroy());
+
+  test("gets back what it has set", async () => {
+    const Bucket = await freshBucket();
+    const CORSRules = [
+      {
+        ID: "web",
+        AllowedOrigins: ["https://*.example"],
+        AllowedMethods: ["GET", "PUT"],
+        AllowedHeaders: ["*"],
+        ExposeHeaders: ["ETag"],
+        MaxAgeSeconds: 3000,
+      },
+    ];
+    const cors = { Bucket, CORSConfiguration: { CORSRules } };
+    await client.send(new S3.PutBucketCorsCommand(cors));
+    const shownCors = await client.send(new S3.GetBucketCorsCommand({ Bucket }));
+    assert.deepEqual(shownCors.CORSRules, CORSRules);
+
+    const Rules: LifecycleRule[] = [
+      { ID: "old", Status: "Enabled", Prefix: "logs/", Expiration: { Days: 3 } },
+      {
+        ID: "many",
+        Status: "Disabled",
+        Filter: {
+          And: { Prefix: "a", Tags: [{ Key: "k", Value: "v" }], ObjectSizeLessThan: 1000 },
+        },
+        Expiration: { Date: new Date("2030-01-01T00:00:00Z") },
+        Transitions: [{ Days: 1, StorageClass: "STANDARD_IA" }],
+      },
+      {
+        ID: "uploads",
+        Status: "Enabled",
+        Filter: {},
+        AbortIncompleteMultipartUpload: { DaysAfterInitiation: 2 },
+      },
+    ];
+    const lifecycle = { Bucket, LifecycleConfiguration: { Rules } };
+    await client.send(new S3.PutBucketLifecycleConfigurationCommand(lifecycle));
+    const shown = await client.send(new S3.GetBucketLifecycleConfigurationCommand({ Bucket }));
+    assert.deepEqual(shown.Rules, Rules);
+    await client.send(new S3.DeleteBucketLifecycleCommand({ Bucket }));
+    const none = client.send(new S3.GetBucketLifecycleConfigurationCommand({ Bucket }));
+    await assert.rejects(none, { name: "NoSuchLifecycleConfiguration" });
+
+    const TagSet = [{ Key: "team", Value: "a" }];
+    await client.send(new S3.PutBucketTaggingCommand({ Bucket, Tagging: { TagSet } }));
+    const tags = await client.send(new S3.GetBucketTaggingCommand({ Bucket }));
+    assert.deepEqual(tags.TagSet, TagSet);
   });
 });

@@ -1,11 +1,13 @@
 /** The cache of scripts, as real scripts use it. */
 import assert from "node:assert/strict";
-import { request as sendRequest } from "node:http";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { type IncomingMessage, request as sendRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { listenUnixSocket } from "#http";
+import { until } from "../../../test/support/patience.ts";
 import { scriptOf, TestRuntime } from "../../../test/support/script-runtime.ts";
 import { CacheCounts } from "./cache-counts.ts";
 import { DiskLedger } from "./disk-ledger.ts";
@@ -34,13 +36,20 @@ const cache = new ScriptCache({
     counts: new CacheCounts(),
     onError,
   }),
-  grant: (token) => runtime.runtime.grant(token),
+  grant: (token) =>
+    /^[ab]$/.test(token) ? { accountId: token, scriptName: "raw" } : runtime.runtime.grant(token),
   memoryObjectOctets: 64 * 1024,
   objectOctets: BODY_LIMIT,
   now: () => Date.now() + ahead,
   onError,
 });
-building.use(await listenUnixSocket({ path: socket, handle: cache.handle, onError }));
+/** Under way. */
+let calls = 0;
+const handle: typeof cache.handle = async (request, response) => {
+  calls++;
+  await cache.handle(request, response).finally(() => calls--);
+};
+building.use(await listenUnixSocket({ path: socket, handle, onError }));
 const runtime = building.use(await TestRuntime.open({}, { cacheSocket: socket }));
 const all = building.move();
 after(() => all.disposeAsync());
@@ -54,6 +63,24 @@ async function run(code: string, name = "cached", accountId?: string): Promise<u
     return Response.json(await (async () => { ${code} })()); } }`;
   runtime.put(scriptOf(name, source, accountId === undefined ? {} : { accountId }));
   return JSON.parse(await runtime.text(name));
+}
+
+const RESPONSE = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n";
+
+/** A call as a script's process makes it. */
+function call(method: string, path: string, token: string, isWhole = false) {
+  const sent = sendRequest({
+    socketPath: socket,
+    method,
+    path: `http://raw.test${path}`,
+    headers: { Authorization: `Bearer ${token}` },
+    agent: false,
+  });
+  const status = once(sent, "response").then(
+    ([answer]) => (answer as IncomingMessage).resume().statusCode,
+  );
+  if (isWhole) sent.end();
+  return { sent, status };
 }
 
 const put = (body: string, headers = "{}") =>
@@ -138,14 +165,35 @@ suite("a script's cache", () => {
     assert.equal(await run(large(BODY_LIMIT + 1)), null);
   });
 
+  test("takes only so many at a time from one script, and from others all the same", async () => {
+    const held = Array.from({ length: 8 }, (_, i) => call("PUT", `/held/${i}`, "a"));
+    for (const { sent } of held) sent.write(`${RESPONSE}Content-Length: 2\r\n\r\nh`);
+    await until(() => calls === held.length);
+    const bring = async (token: string) => {
+      const { sent, status } = call("PUT", "/more", token);
+      sent.end(`${RESPONSE}Content-Length: 2\r\n\r\nok`);
+      return [await status, await call("GET", "/more", token, true).status];
+    };
+    assert.deepEqual(await bring("a"), [204, 504]);
+    assert.deepEqual(await bring("b"), [204, 200]);
+    for (const { sent } of held) sent.end("i");
+    for (const { status } of held) assert.equal(await status, 204);
+    assert.deepEqual(await bring("a"), [204, 200]);
+    assert.equal(await call("GET", "/held/7", "a", true).status, 200);
+  });
+
+  test("keeps nothing of what breaks off", async () => {
+    const { sent, status } = call("PUT", "/broken", "a");
+    sent.write(`${RESPONSE}\r\n`);
+    await new Promise((resolve) => sent.write("half", resolve));
+    sent.destroy();
+    await status.catch(() => {});
+    await until(() => calls === 0);
+    assert.equal(await call("GET", "/broken", "a", true).status, 504);
+  });
+
   test("is nobody's without a token", async () => {
-    const status = await new Promise((resolve, reject) => {
-      const sent = sendRequest({ socketPath: socket, path: "https://a.test/x?q=1" }, (answer) =>
-        resolve(answer.resume().statusCode),
-      );
-      sent.on("error", reject).end();
-    });
-    assert.equal(status, 403);
+    assert.equal(await call("GET", "/", "nobody", true).status, 403);
     assert.deepEqual(errors, []);
   });
 });

@@ -35,12 +35,13 @@ interface Script {
 
 /** As of origins. */
 const MAX_HEAD = 64 * 1024;
-/** Each may hold as much as one body in memory. What comes beyond is not kept, as a cache may. */
-const MAX_PUTS = 32;
+/** Of one script at a time: each may hold as much as one body in memory. What comes beyond is not kept. */
+const MAX_PUTS = 8;
 
 export class ScriptCache {
   readonly #options: ScriptCacheOptions;
-  #puts = 0;
+  /** Under way, by token. */
+  readonly #puts = new Map<string, number>();
 
   constructor(options: ScriptCacheOptions) {
     this.#options = options;
@@ -97,12 +98,16 @@ export class ScriptCache {
   }
 
   async #put(request: CacheRequest, source: IncomingMessage): Promise<void> {
-    if (this.#puts === MAX_PUTS) return;
-    this.#puts++;
+    const who = source.headers.authorization!;
+    const count = this.#puts.get(who) ?? 0;
+    if (count === MAX_PUTS) return;
+    this.#puts.set(who, count + 1);
     try {
       await this.#keep(request, await responseIn(source));
     } finally {
-      this.#puts--;
+      const left = this.#puts.get(who)! - 1;
+      if (left === 0) this.#puts.delete(who);
+      else this.#puts.set(who, left);
     }
   }
 

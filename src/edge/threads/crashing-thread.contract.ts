@@ -1,6 +1,7 @@
 /** A thread of the edge that dies when the test says so: of the threads that see the file, one takes it away. */
 import { unlinkSync } from "node:fs";
-import "./edge-thread.ts";
+
+await import("./edge-thread.ts");
 
 setInterval(() => {
   try {

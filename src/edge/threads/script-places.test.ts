@@ -62,7 +62,7 @@ suite("a thread's places with a script", () => {
     const { places, runtime } = opened;
     const held = await Promise.all([places.open("s"), places.open("s"), places.open("s")]);
     using another = await places.open("s");
-    assert.equal(another.upstream, held[0]!.upstream);
+    assert.equal(another.upstream, held[0].upstream);
     assert.deepEqual([runtime.opened, runtime.held], [1, 1]);
     assert.equal(await another.fault(), "crashed");
     for (const place of held) place[Symbol.dispose]();

@@ -6,7 +6,6 @@ import { SettingsFault } from "#kit/settings.ts";
 import type { AccessKey } from "#kit/sigv4.ts";
 import type { BlobDriver } from "../driver.ts";
 import { openFiles } from "./files.ts";
-import { openS3 } from "./s3.ts";
 import { parseS3Url } from "./s3-location.ts";
 
 export interface BlobsOptions {
@@ -36,15 +35,12 @@ const VISIBLE = /^[\x21-\x7e]{1,4096}$/;
 
 const drivers: Readonly<Record<string, (options: BlobsOptions) => Promise<BlobDriver>>> = {
   file: ({ url, dataDir }) => openFiles(folderOf(url, dataDir)),
-  s3: ({ url, environment }) =>
-    openS3({
-      location: parseS3Url(url),
-      key: accessKeyOf(environment),
-      now: Date.now,
-      sleep,
-      random: Math.random,
-      idleMs: S3_IDLE_MS,
-    }),
+  s3: async ({ url, environment }) => {
+    const [location, key] = [parseS3Url(url), accessKeyOf(environment)];
+    const { openS3 } = await import("./s3.ts"); // HTTP as a client takes some MiB.
+    const common = { now: Date.now, sleep, random: Math.random, idleMs: S3_IDLE_MS };
+    return openS3({ ...common, location, key });
+  },
 };
 
 /** Throws a sentence for the operator when the URL is wrong, or what it names cannot be used. */

@@ -1,7 +1,7 @@
 /** Which pages of other origins may use a bucket, and what of an answer they see. */
 import { ObjectFault } from "../fault.ts";
 
-export const CORS_METHODS = ["GET", "PUT", "HEAD", "POST", "DELETE"] as const;
+const CORS_METHODS = ["GET", "PUT", "HEAD", "POST", "DELETE"] as const;
 
 export interface CorsRule {
   readonly id?: string;

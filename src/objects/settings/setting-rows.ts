@@ -5,9 +5,9 @@ import type { SettingName } from "./names.ts";
 const name = word<SettingName>();
 
 export const settingsOfBucket = statement({
-  sql: "SELECT name, value FROM bucket_settings WHERE bucket = :bucket",
+  sql: "SELECT name, value, length(value) FROM bucket_settings WHERE bucket = :bucket",
   takes: { bucket: integer },
-  gives: { name, value: json<never>() },
+  gives: { name, value: json<never>(), characters: integer },
 });
 export const moveRevision = statement({
   sql: "UPDATE buckets SET settings_revision = settings_revision + 1 WHERE number = :bucket",

@@ -10,18 +10,24 @@ import {
 } from "./names.ts";
 import * as rows from "./setting-rows.ts";
 
-/** Buckets whose settings are kept at hand: mostly some hundred octets each. */
-const MAX_KNOWN = 1_000;
+/** Of settings kept at hand, as they lie in their rows: those of many thousand buckets, or of a few with very many rules. */
+const MAX_KNOWN_CHARACTERS = 8 * 1024 ** 2;
+/** What else an entry takes. */
+const ENTRY_CHARACTERS = 200;
 
 const NONE: BucketSettings = {};
+
+interface Known {
+  readonly revision: number;
+  readonly settings: BucketSettings;
+  readonly size: number;
+}
 
 export class Settings {
   readonly #db: Database;
   /** By the bucket's number. */
-  readonly #known = new Map<
-    number,
-    { readonly revision: number; readonly settings: BucketSettings }
-  >();
+  readonly #known = new Map<number, Known>();
+  #size = 0;
 
   constructor(db: Database) {
     this.#db = db;
@@ -55,8 +61,13 @@ export class Settings {
     const settings: BucketSettings = Object.fromEntries(
       found.map(({ name, value }) => [name, value]),
     );
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
-    this.#known.set(bucket, { revision, settings });
+    const size = found.reduce((sum, { characters }) => sum + characters, ENTRY_CHARACTERS);
+    this.#size += size - (this.#known.get(bucket)?.size ?? 0);
+    if (this.#size > MAX_KNOWN_CHARACTERS) {
+      this.#known.clear();
+      this.#size = size;
+    }
+    this.#known.set(bucket, { revision, settings, size });
     return settings;
   }
 

@@ -16,12 +16,11 @@ interface Configuration<Name extends SettingName> {
   readonly root: string;
   readonly read: (root: XmlElement) => SettingValue<Name>;
   readonly write: (value: SettingValue<Name>) => string;
+  /** Of the document. */
+  readonly maxOctets: number;
   /** What is said where it is not set. */
   readonly unset: S3Code;
 }
-
-/** S3's own limits of these documents lie below. */
-const MAX_OCTETS = 1024 * 1024;
 
 export function configuration<Name extends SettingName>({
   setting,
@@ -29,6 +28,7 @@ export function configuration<Name extends SettingName>({
   deleteName = name,
   resource,
   root: rootName,
+  maxOctets,
   read,
   write,
   unset,
@@ -41,7 +41,7 @@ export function configuration<Name extends SettingName>({
       method: "PUT",
       action: "admin-write",
       async handle(call, { store }) {
-        const root = await readXml(call, MAX_OCTETS);
+        const root = await readXml(call, maxOctets);
         if (root.name !== rootName) throw malformed(`the root must be <${rootName}>`);
         await store.setSetting(call.bucket, setting, read(root));
         return {};

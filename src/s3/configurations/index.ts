@@ -6,12 +6,18 @@ import { writeLifecycle } from "./lifecycle-write.ts";
 import { LIFECYCLE_ROOT, readLifecycle } from "./lifecycle-xml.ts";
 import { readTagging, TAGGING_ROOT, writeTagging } from "./tagging-xml.ts";
 
+/** What AWS takes. */
+const SMALL = 64 * 1024;
+/** For a thousand rules. */
+const LARGE = 8 * SMALL;
+
 export const configurations: readonly Operation[] = [
   ...configuration({
     setting: "cors",
     name: "BucketCors",
     resource: "cors",
     root: CORS_ROOT,
+    maxOctets: SMALL,
     read: readCors,
     write: writeCors,
     unset: "NoSuchCORSConfiguration",
@@ -22,6 +28,7 @@ export const configurations: readonly Operation[] = [
     deleteName: "BucketLifecycle",
     resource: "lifecycle",
     root: LIFECYCLE_ROOT,
+    maxOctets: LARGE,
     read: readLifecycle,
     write: writeLifecycle,
     unset: "NoSuchLifecycleConfiguration",
@@ -31,6 +38,7 @@ export const configurations: readonly Operation[] = [
     name: "BucketTagging",
     resource: "tagging",
     root: TAGGING_ROOT,
+    maxOctets: SMALL,
     read: readTagging,
     write: writeTagging,
     unset: "NoSuchTagSet",

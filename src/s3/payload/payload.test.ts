@@ -41,8 +41,11 @@ async function decoded(octets: Buffer | string, how: PayloadForm, size = 1 << 16
 const sha256 = (octets: Uint8Array | string) => createHash("sha256").update(octets).digest("hex");
 
 /** Chunks as a client signs them, and the signature of the last. */
-function signedChunks(chunks: readonly Uint8Array[]): { octets: Buffer; last: string } {
-  let last = SEED;
+function signedChunks(
+  chunks: readonly Uint8Array[],
+  seed = SEED,
+): { octets: Buffer; last: string } {
+  let last = seed;
   const framed = [...chunks, Buffer.alloc(0)].map((chunk) => {
     const covered = `${EMPTY_PAYLOAD_HASH}\n${sha256(chunk)}`;
     last = sign(KEY, `AWS4-HMAC-SHA256-PAYLOAD\n${TIME}\n${SCOPE}\n${last}\n${covered}`);
@@ -175,6 +178,28 @@ suite("signed chunks", () => {
       const damaged = whole.toString("latin1").replace(old, other);
       await assert.rejects(decoded(damaged, how), isFault("SignatureDoesNotMatch"));
     }
+  });
+
+  /** "Signature calculations for trailing headers". */
+  test("and the trailer of the published example are those of their key", async () => {
+    const seed = "106e2a8a18243abcf37539882f36619c00e2dfc72633413f02d3b74544bfeb8e";
+    const data = Buffer.alloc(66_560, "a");
+    const chunks = [data.subarray(0, 65_536), data.subarray(65_536)];
+    const { octets, last } = signedChunks(chunks, seed);
+    assert.equal(last, "2ca2aba2005185cf7159c6277faf83795951dd77a3a99e6e65d5c9f85863f992");
+    const end = [
+      "x-amz-checksum-crc32c:sOO8/Q==",
+      "x-amz-trailer-signature:d81f82fc3505edab99d459891051a732e8730629a2e4a59689829ca17fe2e435",
+    ];
+    const headers = {
+      "x-amz-decoded-content-length": "66560",
+      "x-amz-trailer": "x-amz-checksum-crc32c",
+    };
+    const how = { ...form(`${SIGNED}-TRAILER`, headers), signing: { ...signing, seed } };
+    const whole = Buffer.concat([octets, Buffer.from(`${end.join("\r\n")}\r\n\r\n`)]);
+    const { octets: got, checksums } = await decoded(whole, how);
+    assert(got.equals(data));
+    assert.equal((checksums[0]!.value as () => string)(), "b0e3bcfd");
   });
 
   test("may end in a signed trailer", async () => {

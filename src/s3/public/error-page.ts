@@ -1,5 +1,5 @@
 /** What people see instead of an object. */
-import { STATUS_CODES } from "node:http";
+import { STATUS_CODES } from "#kit/node-http.ts";
 
 /** A page for browsers, a line for others. Its text is our own, so nothing needs escaping. */
 export function errorPage(

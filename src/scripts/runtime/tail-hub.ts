@@ -1,6 +1,7 @@
 /** Hears what was traced in scripts, and tells those who listen. */
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import { readBody } from "#http";
+import { createServer } from "#kit/node-http.ts";
 import { StackMaps, type Traced } from "./stack-maps.ts";
 import type { TailEvent } from "./types.ts";
 

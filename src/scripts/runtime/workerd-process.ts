@@ -1,12 +1,12 @@
 /** One workerd process: started within limits, watched, drained or ended. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { request } from "node:http";
 import { connect } from "node:net";
 import { setPriority } from "node:os";
 import { dirname, sep } from "node:path";
 import type { Readable } from "node:stream";
 import type { Upstream } from "#http";
 import type { Log } from "#kit/log.ts";
+import { request } from "#kit/node-http.ts";
 import { ScriptFault } from "../fault.ts";
 import { workerdPath } from "./binary.ts";
 import { ScriptOutput } from "./output.ts";

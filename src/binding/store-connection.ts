@@ -1,0 +1,84 @@
+/**
+ * A connection of a script's process, with one call after another on it. Node's HTTP server costs more for a small
+ * call than all that the store does, so it gets only the connections that carry something else.
+ */
+import type { Socket } from "node:net";
+import { sendBehind } from "#http";
+import { STATUS_CODES } from "#kit/node-http.ts";
+import { readCall, type WholeCall } from "./call-reader.ts";
+import type { Framed } from "./http-door.ts";
+
+/** An answer up to here leaves with its head as one string: one copy, and one buffer for the system. */
+const SMALL_BYTES = 16 * 1024;
+
+/** What the process may send while a call of its own is answered; it should wait. */
+const MAX_WAITING_BYTES = 128 * 1024;
+
+export interface ConnectionOwner {
+  /** Has an answer sent. */
+  answer(call: WholeCall, send: (framed: Framed) => Promise<void> | void): Promise<void>;
+  /** Takes over the connection, which carries something else. */
+  handOver(): void;
+  /** Hears why an answer was broken off. */
+  onError(cause: unknown): void;
+}
+
+export function serveConnection(socket: Socket, owner: ConnectionOwner): void {
+  let octets: Buffer | null = null;
+  let isBusy = false;
+
+  const take = (chunk: Buffer): void => {
+    octets = octets === null ? chunk : Buffer.concat([octets, chunk]);
+    if (!isBusy) next();
+    else if (octets.length > MAX_WAITING_BYTES) socket.destroy();
+  };
+  const next = (): void => {
+    if (octets === null || !socket.writable) return;
+    const call = readCall(octets);
+    if (call === "more") return;
+    if (call === null) return handOver(octets);
+    octets = octets.length === call.end ? null : octets.subarray(call.end);
+    isBusy = true;
+    void answer(call);
+  };
+  const answer = async (call: WholeCall): Promise<void> => {
+    try {
+      await owner.answer(call, (framed) => send(socket, framed));
+      isBusy = false;
+      next();
+    } catch (cause) {
+      owner.onError(cause);
+      socket.destroy();
+    }
+  };
+  const handOver = (rest: Buffer): void => {
+    socket.off("data", take).off("end", leave).off("error", leave);
+    socket.pause();
+    socket.unshift(rest);
+    owner.handOver();
+    socket.resume();
+  };
+  const leave = () => void socket.destroy();
+  socket.on("data", take).on("end", leave).on("error", leave);
+}
+
+async function send(socket: Socket, { status, headers, body, closes }: Framed): Promise<void> {
+  const isStream = typeof body !== "string" && !(body instanceof Uint8Array);
+  const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Length: ${length}\r\n`;
+  for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
+  head += closes === true ? "Connection: close\r\n\r\n" : "\r\n";
+  if (body instanceof Uint8Array && length <= SMALL_BYTES) {
+    socket.write(
+      head + Buffer.from(body.buffer, body.byteOffset, length).toString("latin1"),
+      "latin1",
+    );
+  } else {
+    socket.cork();
+    socket.write(head, "latin1");
+    if (!isStream) socket.write(body);
+    socket.uncork();
+    if (isStream) await sendBehind(socket, body);
+  }
+  if (closes === true) socket.end();
+}
