@@ -61,6 +61,8 @@ export interface Config {
   readonly cache: { readonly memoryMib: number; readonly diskMib: number };
   /** Internal networks where origins may be. */
   readonly origins: readonly string[];
+  /** Internal networks where webhooks may be. */
+  readonly webhooks: readonly string[];
   /** How long an origin may take to begin its answer. */
   readonly originSeconds: number;
   readonly scriptsDomain: string;
@@ -158,6 +160,7 @@ export function readConfig(sources: ConfigSources): Config {
       diskMib: given["edge.cache_disk_mib"],
     },
     origins: given["edge.origins"],
+    webhooks: given["events.webhooks"],
     originSeconds: given["limits.origin_seconds"],
     scriptsDomain: given["edge.scripts_domain"],
     scripts: {

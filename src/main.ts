@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { addClientCommands } from "#cli";
 import { Log } from "#kit/log.ts";
+import { settleMemory } from "#kit/settle-memory.ts";
 import { flagOf, type Setting, SettingsFault, variableOf } from "#kit/settings.ts";
 import { type Config, readConfig } from "./config.ts";
 import type { LocalObjects } from "./embedded-store.ts";
@@ -103,6 +104,7 @@ async function runServer(options: Record<string, string>): Promise<void> {
     const { startPlatform } = await import("./platform.ts"); // Not for the commands of the client.
     await using platform = await startPlatform(config, log, (path) => tellFirstStart(config, path));
     announce(config, platform);
+    settleMemory();
     const signal = await stop;
     log.info("stopping", { signal });
   } catch (error) {

@@ -22,6 +22,7 @@ import { MeteredObjects } from "./metered-objects.ts";
 import { openLedger } from "./start-cache.ts";
 import { startCertificates } from "./start-certificates.ts";
 import { startEdge } from "./start-edge.ts";
+import { startEvents } from "./start-events.ts";
 import { startPublicBuckets } from "./start-public-buckets.ts";
 import { startS3 } from "./start-s3.ts";
 import { startScripts } from "./start-scripts.ts";
@@ -101,6 +102,12 @@ export async function startPlatform(
     started,
   );
 
+  const notifications = startEvents(
+    config,
+    { db, sealKey, objects, ...scripts, log, metrics, now },
+    started,
+  );
+
   const { sockets } = scripts;
   const publicBuckets = await startPublicBuckets(
     { db, zones, objects, sockets, log, now },
@@ -165,6 +172,7 @@ export async function startPlatform(
             records,
             objects,
             bucketDomains: publicBuckets.domains,
+            notifications,
             ...scripts,
             tails: new TailSessions(now),
             purges,

@@ -108,6 +108,12 @@ export const settings = {
     read.listOf(read.addressRange),
     "addresses that scripts may fetch from beside public ones",
   ),
+  "events.webhooks": key(
+    "RANGES",
+    [],
+    read.listOf(read.addressRange),
+    "internal addresses that notifications of buckets may be sent to",
+  ),
   "platform.networks": key(
     "RANGES",
     [],

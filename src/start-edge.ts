@@ -4,13 +4,13 @@ import type { Certificates } from "#certificates";
 import {
   type DiskLedger,
   FactSource,
-  Generations,
   ProxiedNames,
   type PurgeLog,
   startEdgeThreads,
   TOPIC,
 } from "#edge";
 import type { HostPort } from "#kit/address.ts";
+import { Generations } from "#kit/generations.ts";
 import type { Log } from "#kit/log.ts";
 import type { Metrics } from "#kit/metrics.ts";
 import type { Records, Zones } from "#zones";
@@ -119,13 +119,12 @@ function ownScripts(scripts: StartedScripts["scripts"], domain: string) {
 }
 
 function threadSettings(config: Config, { sealKey, edgeAddresses, publicBuckets }: EdgeParts) {
-  const { httpLimits, scriptsDomain, trustedProxies, resolvers, origins, edgeThreads } = config;
+  const { httpLimits, trustedProxies, resolvers, origins, edgeThreads } = config;
   const { memoryMib, diskMib } = config.cache;
   // All nodes of an installation know each other's by it, and nobody else's.
   const mark = Buffer.from(hkdfSync("sha256", sealKey, "", "cdn loop", LOOP_MARK_OCTETS));
   return {
     limits: httpLimits,
-    fallbackName: scriptsDomain,
     trustedProxies,
     bucketSocket: publicBuckets.socketPath,
     log: config.log,

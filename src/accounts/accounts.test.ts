@@ -144,6 +144,13 @@ for (const engine of ["sqlite", "postgres"] as const) {
         await assert.rejects(node.s3Keys.revoke(account, made.accessKeyId), is("no-such-key"));
       });
 
+      test("have none that no database could hold", async () => {
+        const account = await first();
+        assert.equal(await node.s3Keys.find("no\0key"), null);
+        await assert.rejects(node.s3Keys.get(account, "no\0key"), is("no-such-key"));
+        await assert.rejects(node.s3Keys.revoke(account, "no\0key"), is("no-such-key"));
+      });
+
       test("of an older installation open all that they did", async () => {
         const folder = await mkdtemp(join(tmpdir(), "selvedge-accounts-"));
         const other = engine === "sqlite" ? "sqlite:" : await freshPostgresUrl();

@@ -45,6 +45,9 @@ export interface S3KeysOptions {
 export const S3_ID_DIGITS = 32;
 export const S3_SECRET_DIGITS = 64;
 
+/** Whoever asks for another is a stranger, and may send what the database would choke on. */
+const ACCESS_KEY_ID = /^[\x21-\x7e]{1,256}$/;
+
 /** An account's keys are listed whole. */
 const MAX_KEYS_PER_ACCOUNT = 1_000;
 
@@ -63,6 +66,7 @@ export class S3Keys implements AsyncDisposable {
   /** The key that works under this id now; null when there is none, or it has expired. */
   async find(accessKeyId: string): Promise<OpenS3Key | null> {
     const { db, recent, sealKey, now } = this.#options;
+    if (!ACCESS_KEY_ID.test(accessKeyId)) return null;
     const key = await recent.get(`s3 ${accessKeyId}`, async () => {
       const row = await db.first(rows.s3KeyById({ accessKeyId }));
       return row && opened(sealKey, row);
@@ -81,6 +85,7 @@ export class S3Keys implements AsyncDisposable {
   }
 
   async get(accountId: string, accessKeyId: string): Promise<S3Key> {
+    if (!ACCESS_KEY_ID.test(accessKeyId)) throw noSuchKey(accessKeyId);
     const row = await this.#options.db.first(rows.s3KeyById({ accessKeyId }));
     if (row?.accountId === accountId) return shown(row);
     throw noSuchKey(accessKeyId);
@@ -113,6 +118,7 @@ export class S3Keys implements AsyncDisposable {
   /** The key, and all that was derived from it, stops working: at once on this node. */
   async revoke(accountId: string, accessKeyId: string): Promise<void> {
     const { db, recent } = this.#options;
+    if (!ACCESS_KEY_ID.test(accessKeyId)) throw noSuchKey(accessKeyId);
     try {
       await db.write(mustChangeOne(rows.removeS3Key({ accessKeyId, accountId })));
     } catch (error) {

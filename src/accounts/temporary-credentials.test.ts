@@ -105,3 +105,13 @@ suite("temporary credentials", () => {
     });
   }
 });
+
+test("paths that cannot be read open nothing, rather than the whole bucket", () => {
+  for (const paths of ["2026/", ["2026/"], 1, true, { prefixPaths: "2026/" }]) {
+    assert.throws(() => openSession(KEY, tokenOf({ ...claims, paths }), NOW), is("bad-session"));
+  }
+  for (const paths of [null, {}]) {
+    const { buckets } = openSession(KEY, tokenOf({ ...claims, paths }), NOW);
+    assert.deepEqual(buckets, [{ bucket: "photos", prefixes: [], objects: [] }]);
+  }
+});

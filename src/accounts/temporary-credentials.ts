@@ -117,6 +117,8 @@ function grantOf({ bucket, scope, actions, paths }: Claims): S3Grant {
   // With a list of operations alone these are all that there is; none of them changes a bucket's settings.
   const permission = scope === undefined ? "read-write" : permissionOfScope.get(scope);
   if (permission === undefined) throw bad("Its scope is not known");
+  // Read as if they were not there, they would open the whole bucket.
+  if (typeof (paths ?? {}) !== "object" || Array.isArray(paths)) throw bad("Its paths are none");
   const { prefixPaths, objectPaths } = (paths ?? {}) as Claims;
   const grant: BucketGrant = {
     bucket,

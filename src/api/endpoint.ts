@@ -11,7 +11,7 @@ import type {
   Tokens,
 } from "#accounts";
 import type { Certificates } from "#certificates";
-import type { BucketDomains, ObjectStore } from "#objects";
+import type { BucketDomains, Notifications, ObjectStore } from "#objects";
 import type { Routes, Schedules, Scripts } from "#scripts";
 import type { Records, Zone, Zones } from "#zones";
 import type { ZonePurge } from "./cache/shape.ts";
@@ -27,6 +27,7 @@ export interface ApiParts {
   readonly records: Records;
   readonly objects: ObjectStore;
   readonly bucketDomains: BucketDomains;
+  readonly notifications: Notifications;
   readonly scripts: Scripts;
   readonly routes: Routes;
   readonly schedules: Schedules;

@@ -3,6 +3,16 @@ import { createAccount } from "./accounts/create.ts";
 import { editAccount } from "./accounts/edit.ts";
 import { getAccount } from "./accounts/get.ts";
 import { listAccounts } from "./accounts/list.ts";
+import {
+  createNotification,
+  editNotification,
+  getNotification,
+  listNotificationEvents,
+  listNotifications,
+  removeFailedEvents,
+  removeNotification,
+  retryNotification,
+} from "./bucket-events/endpoints.ts";
 import { getCors, removeCors, setCors } from "./buckets/cors.ts";
 import { createBucket } from "./buckets/create.ts";
 import {
@@ -218,6 +228,14 @@ export const endpoints: readonly Endpoint[] = [
   ...getBucketDomain,
   ...editBucketDomain,
   ...removeBucketDomain,
+  listNotifications,
+  createNotification,
+  getNotification,
+  editNotification,
+  removeNotification,
+  listNotificationEvents,
+  removeFailedEvents,
+  retryNotification,
   ...listObjects,
   ...getObject,
   ...putObject,

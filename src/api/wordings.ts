@@ -146,6 +146,9 @@ export const objectWordings = {
   "bad-domain": { status: 400, code: INVALID_FIELD },
   "domain-taken": { status: 400, code: 10_056 },
   "no-such-domain": { status: 404, code: 10_057 },
+  "bad-notification": { status: 400, code: INVALID_FIELD },
+  "too-many-notifications": { status: 400, code: 1010 },
+  "no-such-notification": { status: 404, code: 1003 },
   unavailable: { status: 503, code: 10_043 },
 } as const satisfies Record<ObjectFaultKind, Wording>;
 

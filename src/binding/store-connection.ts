@@ -1,6 +1,6 @@
 /**
- * A connection of a script's process, with one call after another on it. Node's HTTP server costs more for a small
- * call than all that the store does, so it gets only the connections that carry something else.
+ * A connection of a script's process, with one call after another on it. Node's HTTP server takes some 7 µs more
+ * for a small call, so it gets only the connections that carry something else.
  */
 import type { Socket } from "node:net";
 import { sendBehind } from "#http";

@@ -7,6 +7,10 @@ import type { Command } from "./command.ts";
 import { createKey } from "./keys/create.ts";
 import { listKeys } from "./keys/list.ts";
 import { revokeKey } from "./keys/revoke.ts";
+import { addNotification } from "./notifications/add.ts";
+import { listNotifications } from "./notifications/list.ts";
+import { removeNotification } from "./notifications/remove.ts";
+import { retryNotification } from "./notifications/retry.ts";
 import { deleteObjects } from "./objects/delete.ts";
 import { getObjects } from "./objects/get.ts";
 import { headObject } from "./objects/head.ts";
@@ -46,6 +50,7 @@ export const groups = {
   versions: "the versions of a script",
   secret: "the secrets of a script, which it finds on env",
   bucket: "buckets, which hold objects",
+  notification: "who is told of a bucket's changes",
   object: "the objects in a bucket",
   key: "access keys for S3 tools",
   zone: "zones: the domains that are answered for",
@@ -72,6 +77,10 @@ export const commands: readonly Command[] = [
   createBucket,
   showBucket,
   deleteBucket,
+  addNotification,
+  listNotifications,
+  retryNotification,
+  removeNotification,
 
   putObjects,
   getObjects,

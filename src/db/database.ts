@@ -1,4 +1,5 @@
 /** What every database engine owes the parts that keep data in it. */
+import type { MessagePort } from "node:worker_threads";
 import type { Bound, Scan, SqlValue } from "./statement.ts";
 
 /**
@@ -32,6 +33,8 @@ export interface Database extends AsyncDisposable {
   signal(topic: string, message: string): void;
   /** Hears signals until it is disposed of. There are none where nobody else uses the database. */
   onSignal(topic: string, hear: (message: string) => void): Disposable;
+  /** What another thread opens it with; null where that needs nothing of this one. That thread must end first. */
+  portForThread(): MessagePort | null;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
 }
@@ -98,6 +101,8 @@ export interface ColumnTypes {
   readonly inKeyOrder: string;
   /** In an ALTER TABLE that a step cut half-way can repeat. */
   readonly addColumn: string;
+  /** A primary key that numbers the rows as they are added; no number comes twice. */
+  readonly countedKey: string;
 }
 
 export function guardFault(mustChange: number, changes: number): DatabaseFault {

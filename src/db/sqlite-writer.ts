@@ -1,63 +1,41 @@
 /**
- * The thread that writes to SQLite. Writes that arrive while the last commit reaches the disk
- * wait together and share the next one, so the cost of a sync is split between them.
+ * The thread that writes to SQLite. Writes that arrive while the last commit reaches the disk, from whichever
+ * thread, wait together and share the next one, so the cost of a sync is split between them.
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import {
+  type MessagePort,
+  parentPort,
+  receiveMessageOnPort,
+  workerData,
+} from "node:worker_threads";
 import type { SqlValue } from "./statement.ts";
 import { configureSqlite } from "./sqlite-settings.ts";
+import type {
+  NewStatement,
+  Refusal,
+  ToWriter,
+  WriteMessage,
+  WriteOutcome,
+  WriteReply,
+} from "./write-messages.ts";
 import { placeBytes } from "./write-requests.ts";
-
-/** A statement that the thread is told of once; from then on it goes by its number, in the order of telling. */
-export interface NewStatement {
-  readonly sql: string;
-  readonly takes: number;
-  readonly returnsRows: boolean;
-}
-
-/** Writes that were asked for together; or one part of a large one, whose parts follow each other. */
-export interface WriteMessage {
-  readonly part: "all" | "more follow" | "last" | "never mind";
-  readonly news: readonly NewStatement[];
-  /** Of each write, and where its steps end. */
-  readonly ids: readonly number[];
-  readonly ends: readonly number[];
-  /**
-   * The steps, one after the other: the statement's number, how many rows it must change (or null),
-   * and its values. Flat, for an import has a hundred thousand, and each object would be cloned.
-   */
-  readonly steps: SqlValue[];
-  /** The values that are bytes, one after the other; for each its index among the steps, and where it ends. */
-  readonly bytes: Uint8Array;
-  readonly views: readonly number[];
-}
-
-/** Of a step: the rows it gave, or how many it changed. */
-export type WriteOutcome = number | readonly (readonly SqlValue[])[];
-
-export type Refusal = { readonly id: number } & (
-  | { readonly guard: readonly [mustChange: number, changes: number] }
-  | { readonly failure: { message: string; errcode: number } }
-);
-
-/** What came of the writes of a commit, flat as well. */
-export interface WriteReply {
-  readonly ids: number[];
-  /** Of each write that happened: where its outcomes end. */
-  readonly ends: number[];
-  readonly outcomes: WriteOutcome[];
-  readonly refused: Refusal[];
-  /** How long the last commit took, most of it the sync. */
-  readonly commitMs: number;
-}
 
 /** Room for the pages of a large write: what does not fit is written, read again and written again. */
 const CACHE_KIBIBYTES = 16 * 1024;
 /** Bounds how long the first write of a group waits for the last. */
 const MAX_GROUP = 256;
 
+/** A thread that writes. */
+interface Client {
+  readonly port: MessagePort;
+  /** By number. Prepared at the first use, for a migration's need the tables of those before. */
+  readonly known: (NewStatement & { prepared?: StatementSync })[];
+}
+
 /** A write, by where its steps are. */
 interface Write {
+  readonly client: Client;
   readonly id: number;
   readonly steps: readonly SqlValue[];
   readonly start: number;
@@ -72,7 +50,6 @@ class GuardFailed extends Error {
   }
 }
 
-const port = parentPort!;
 const db = new DatabaseSync((workerData as { path: string }).path);
 configureSqlite(db);
 db.exec(`PRAGMA cache_size = -${CACHE_KIBIBYTES}`);
@@ -82,43 +59,86 @@ const [begin, commit, savepoint, release] = [
   "SAVEPOINT one_write",
   "RELEASE one_write",
 ].map((sql) => db.prepare(sql)) as [StatementSync, StatementSync, StatementSync, StatementSync];
-/** By number. Prepared at the first use, for a migration's need the tables of those before. */
-const known: (NewStatement & { prepared?: StatementSync })[] = [];
 
-port.on("message", (first: WriteMessage | "close") => {
-  let group: Write[] = [];
-  const finish = () => {
-    if (group.length > 0) port.postMessage(write(group));
-    group = [];
-  };
-  for (let next: WriteMessage | "close" | undefined = first; next !== undefined;) {
-    if (next === "close") {
-      finish();
-      db.close();
-      port.close();
-      return;
+const clients = new Set<Client>();
+const main = addClient(parentPort!);
+/** What goes into the next commit. */
+let group: Write[] = [];
+main.port.postMessage("open");
+
+function addClient(port: MessagePort): Client {
+  const client: Client = { port, known: [] };
+  clients.add(client);
+  port.on("message", (message: ToWriter) => {
+    take(client, message);
+    takeAllThatWait();
+    finish();
+  });
+  port.on("close", () => {
+    clients.delete(client);
+    if (large?.client === client) endLarge();
+    finish();
+  });
+  return client;
+}
+
+function takeAllThatWait(): void {
+  for (let isMore = true; isMore;) {
+    isMore = false;
+    for (const client of clients) {
+      const next = receiveMessageOnPort(client.port) as { message: ToWriter } | undefined;
+      if (next === undefined) continue;
+      take(client, next.message);
+      isMore = true;
     }
-    for (const statement of next.news) known.push({ ...statement });
-    placeBytes(next.steps, next);
-    if (next.part === "all") {
-      for (const one of writesOf(next)) if (group.push(one) === MAX_GROUP) finish();
+  }
+}
+
+function take(client: Client, message: ToWriter): void {
+  if (large !== null && large.client !== client) {
+    behindLarge.push([client, message]);
+    return;
+  }
+  if (message === "close") close(client);
+  else if ("port" in message) addClient(message.port);
+  else {
+    for (const statement of message.news) client.known.push({ ...statement });
+    placeBytes(message.steps, message);
+    if (message.part === "all") {
+      for (const one of writesOf(client, message)) if (group.push(one) === MAX_GROUP) finish();
     } else {
       finish();
-      performPart(next);
+      performPart(client, message);
     }
-    next = receiveMessageOnPort(port)?.message as WriteMessage | "close" | undefined;
   }
+}
+
+function finish(): void {
+  const all = group;
+  group = [];
+  if (all.length === 0) return;
+  const replies = attempt(all, run) ?? attempt(all, runApart)!;
+  for (const [{ port }, reply] of replies) port.postMessage({ ...reply, commitMs });
+}
+
+/** When the first closes, all do: it ends last of those that write. */
+function close(client: Client): void {
   finish();
-});
-port.postMessage("open");
-
-function writesOf({ ids, ends, steps }: WriteMessage): Write[] {
-  return ids.map((id, i) => ({ id, steps, start: i === 0 ? 0 : ends[i - 1]!, end: ends[i]! }));
+  for (const one of client === main ? clients : [client]) {
+    clients.delete(one);
+    one.port.close();
+  }
+  if (client === main) db.close();
 }
 
-function write(group: readonly Write[]): WriteReply {
-  return attempt(group, run) ?? attempt(group, runApart)!;
+function writesOf(client: Client, { ids, ends, steps }: WriteMessage): Write[] {
+  return ids.map((id, i) => {
+    const start = i === 0 ? 0 : ends[i - 1]!;
+    return { client, id, steps, start, end: ends[i]! };
+  });
 }
+
+type Replies = Map<Client, Omit<WriteReply, "commitMs">>;
 
 /**
  * Does a group in one commit. Null when one of several failed, and all were undone: most often none does, and
@@ -127,11 +147,12 @@ function write(group: readonly Write[]): WriteReply {
 function attempt(
   group: readonly Write[],
   perform: (write: Write, outcomes: WriteOutcome[]) => Refusal | void,
-): WriteReply | null {
-  const reply = { ids: [], ends: [], outcomes: [], refused: [] } as Omit<WriteReply, "commitMs">;
+): Replies | null {
+  const replies: Replies = new Map();
   try {
     begin.run();
     for (const one of group) {
+      const reply = replies.getOrInsertComputed(one.client, noReply);
       const refused = perform(one, reply.outcomes);
       if (refused !== undefined) {
         reply.refused.push(refused);
@@ -141,15 +162,22 @@ function attempt(
       reply.ends.push(reply.outcomes.length);
     }
     sync();
-    return { ...reply, commitMs };
+    return replies;
   } catch (error) {
     // Otherwise SQLite gave up on the whole commit, as on a full disk.
     const isOneToBlame = db.isTransaction && perform === run && group.length > 1;
     if (db.isTransaction) db.exec("ROLLBACK");
     if (isOneToBlame) return null;
-    const refused = group.map(({ id }) => refusal(id, error));
-    return { ids: [], ends: [], outcomes: [], refused, commitMs };
+    const refusals: Replies = new Map();
+    for (const { client, id } of group) {
+      refusals.getOrInsertComputed(client, noReply).refused.push(refusal(id, error));
+    }
+    return refusals;
   }
+}
+
+function noReply(): Omit<WriteReply, "commitMs"> {
+  return { ids: [], ends: [], outcomes: [], refused: [] };
 }
 
 let commitMs = 0;
@@ -175,11 +203,11 @@ function runApart(one: Write, outcomes: WriteOutcome[]): Refusal | void {
   }
 }
 
-function run({ steps, start, end }: Write, outcomes: WriteOutcome[]): void {
+function run({ client, steps, start, end }: Write, outcomes: WriteOutcome[]): void {
   for (let at = start; at < end;) {
     const number = steps[at++] as number;
     const mustChange = steps[at++] as number | null;
-    const statement = known[number]!;
+    const statement = client.known[number]!;
     const prepared = (statement.prepared ??= prepare(statement));
     const values = steps.slice(at, (at += statement.takes)) as SQLInputValue[];
     const outcome = statement.returnsRows
@@ -198,10 +226,12 @@ function prepare({ sql }: NewStatement): StatementSync {
 }
 
 /** The large write whose parts are arriving, and why it failed, if it did. */
-let large: { refused: Refusal | null } | null = null;
+let large: { readonly client: Client; refused: Refusal | null } | null = null;
+/** What others have asked for meanwhile. */
+let behindLarge: [Client, ToWriter][] = [];
 
 /** A part of a large write is done when it comes; the thread that makes them goes on meanwhile. */
-function performPart({ part, ids: [id], steps }: WriteMessage): void {
+function performPart(client: Client, { part, ids: [id], steps }: WriteMessage): void {
   const attempt = (work: () => unknown): Refusal | null => {
     try {
       work();
@@ -211,16 +241,25 @@ function performPart({ part, ids: [id], steps }: WriteMessage): void {
       return refusal(id!, error);
     }
   };
-  large ??= { refused: attempt(() => begin.run()) };
-  large.refused ??= attempt(() => run({ id: id!, steps, start: 0, end: steps.length }, []));
+  large ??= { client, refused: attempt(() => begin.run()) };
+  large.refused ??= attempt(() => run({ client, id: id!, steps, start: 0, end: steps.length }, []));
   if (part === "more follow") return;
   if (part === "last") {
     large.refused ??= attempt(sync);
     const [ids, ends, refused] =
       large.refused === null ? [[id!], [0], []] : [[], [], [large.refused]];
-    port.postMessage({ ids, ends, outcomes: [], refused, commitMs } satisfies WriteReply);
-  } else if (db.isTransaction) db.exec("ROLLBACK");
+    client.port.postMessage({ ids, ends, outcomes: [], refused, commitMs } satisfies WriteReply);
+  }
+  endLarge();
+}
+
+/** What was not committed is undone. */
+function endLarge(): void {
+  if (db.isTransaction) db.exec("ROLLBACK");
   large = null;
+  const next = behindLarge;
+  behindLarge = [];
+  for (const [client, message] of next) take(client, message);
 }
 
 function refusal(id: number, error: unknown): Refusal {

@@ -1,6 +1,6 @@
 /** SQLite in the data folder: reads on the caller's thread, writes on a thread of their own. */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
 import {
   DatabaseFault,
   guardFault,
@@ -10,8 +10,9 @@ import {
   type StepResults,
 } from "./database.ts";
 import { configureSqlite } from "./sqlite-settings.ts";
-import type { WriteMessage, WriteOutcome, WriteReply } from "./sqlite-writer.ts";
+import { startWriter, type Writer, writerBehind } from "./sqlite-writer-end.ts";
 import type { Bound, Scan, SqlValue, StatementText } from "./statement.ts";
+import type { WriteMessage, WriteOutcome, WriteReply } from "./write-messages.ts";
 import { WriteRequests } from "./write-requests.ts";
 
 const types: ColumnTypes = {
@@ -20,6 +21,7 @@ const types: ColumnTypes = {
   bytes: "BLOB",
   inKeyOrder: "WITHOUT ROWID",
   addColumn: "ADD COLUMN", // It has no IF NOT EXISTS, and needs none: its DDL is part of the transaction.
+  countedKey: "INTEGER PRIMARY KEY AUTOINCREMENT",
 };
 
 /** At some ten thousand commits a second this is a second of work; more would only add waiting. */
@@ -46,30 +48,13 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Opens or makes the database file. */
-export async function openSqlite(path: string): Promise<Database> {
-  const writer = await startWriter(path).catch((cause: Error) => {
-    throw new Error(`Cannot open the database ${path} (--database): ${cause.message}.`, { cause });
-  });
+/** Opens or makes the database file; with the port that another thread's database has given, what that has open. */
+export async function openSqlite(path: string, port?: MessagePort): Promise<Database> {
+  const writer = port === undefined ? await startWriter(path) : writerBehind(port);
   const reader = new DatabaseSync(path);
   configureSqlite(reader);
   reader.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
   return new SqliteDatabase(path, reader, writer);
-}
-
-function startWriter(path: string): Promise<Worker> {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const worker = new Worker(new URL(`./sqlite-writer.${extension}`, import.meta.url), {
-    workerData: { path },
-    name: "sqlite-writer",
-  });
-  return new Promise((resolve, reject) => {
-    worker.once("error", reject);
-    worker.once("message", () => {
-      worker.off("error", reject);
-      resolve(worker);
-    });
-  });
 }
 
 class SqliteDatabase implements Database {
@@ -78,11 +63,11 @@ class SqliteDatabase implements Database {
   readonly types = types;
   readonly #path: string;
   readonly #reader: DatabaseSync;
-  readonly #writer: Worker;
+  readonly #writer: Writer["port"];
   readonly #prepared = new Map<StatementText, StatementSync>();
   readonly #waiting = new Map<number, Waiting>();
   readonly #requests = new WriteRequests();
-  readonly #exited: Promise<void>;
+  readonly #writerEnded: Promise<unknown>;
   #sending: NodeJS.Immediate | null = null;
   #gatheringSince = 0;
   /** How long the last commit took. */
@@ -90,19 +75,13 @@ class SqliteDatabase implements Database {
   #lastId = 0;
   #closed = false;
 
-  constructor(path: string, reader: DatabaseSync, writer: Worker) {
+  constructor(path: string, reader: DatabaseSync, { port, ended }: Writer) {
     this.#path = path;
     this.#reader = reader;
-    this.#writer = writer;
-    const exit = Promise.withResolvers<void>();
-    this.#exited = exit.promise;
-    writer.on("message", (reply: WriteReply) => this.#settle(reply));
-    writer.on("error", (error) => this.#failAll(error));
-    writer.on("exit", () => {
-      this.#failAll(new Error("The writer thread has ended"));
-      exit.resolve();
-    });
-    writer.unref(); // A program may end when nothing waits to be written.
+    this.#writer = port;
+    this.#writerEnded = ended.then((cause) => this.#failAll(cause));
+    port.on("message", (reply: WriteReply) => this.#settle(reply));
+    port.unref(); // A program may end when nothing waits to be written.
   }
 
   async all<Row>(query: Bound<Row>): Promise<Row[]> {
@@ -159,6 +138,13 @@ class SqliteDatabase implements Database {
     return { [Symbol.dispose]: () => {} };
   }
 
+  portForThread(): MessagePort {
+    this.#mustBeOpen();
+    const { port1, port2 } = new MessageChannel();
+    this.#writer.postMessage({ port: port1 }, [port1]);
+    return port2;
+  }
+
   async ping(): Promise<void> {
     this.#mustBeOpen();
     this.#reader.exec("SELECT 1");
@@ -169,7 +155,7 @@ class SqliteDatabase implements Database {
     this.#send();
     if (!this.#closed) this.#writer.postMessage("close"); // Behind every write that waits.
     this.#closed = true;
-    await this.#exited;
+    await this.#writerEnded;
     if (this.#reader.isOpen) this.#reader.close();
   }
 

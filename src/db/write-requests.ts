@@ -2,7 +2,7 @@
  * Writes as messages to the writer's thread. Those asked for together go in one, flat and without the SQL that
  * the thread knows already: a message each, with an object for every value, took ten times as long.
  */
-import type { NewStatement, WriteMessage } from "./sqlite-writer.ts";
+import type { NewStatement, WriteMessage } from "./write-messages.ts";
 import type { Bound, SqlValue, StatementText } from "./statement.ts";
 
 /** Values of a part: some milliseconds' work, so that the writer begins while the next is made. */

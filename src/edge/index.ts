@@ -12,7 +12,6 @@ export { PurgeRules } from "./cache/purge-rules.ts";
 export { ScriptCache } from "./cache/script-cache.ts";
 export { Shelf } from "./cache/shelf.ts";
 export { FactSource, TOPIC } from "./facts/fact-source.ts";
-export { Generations } from "./facts/generations.ts";
 export { requestHeaders } from "./forwarded.ts";
 export { ProxiedNames } from "./proxied-names.ts";
 export type { Passage } from "./onward.ts";

@@ -4,6 +4,7 @@ export { breakOff, isGone } from "./break-off.ts";
 export { clientAddress } from "./client-address.ts";
 export { SharedConnections } from "./connection-counts.ts";
 export type { HttpLimits } from "./limits.ts";
+export { mustBeFree } from "./must-be-free.ts";
 export { type Reply, sendReply } from "./reply.ts";
 export { leaveUnsent, sendBehind, sendStream, type StreamedBody } from "./send-stream.ts";
 export { requestIds } from "./request-id.ts";

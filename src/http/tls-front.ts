@@ -6,10 +6,8 @@ import { resetStream } from "./break-off.ts";
 import type { HttpLimits } from "./limits.ts";
 
 export interface TlsOptions {
-  /** What serves a hostname; null refuses the handshake. */
+  /** What serves a hostname; null refuses the handshake. Clients that name none are refused without asking. */
   readonly contextFor: (hostname: string) => Promise<SecureContext | null>;
-  /** Whose context is shown to clients that name no host. */
-  readonly fallbackName: string;
   /** Of session tickets: threads with the same keys go on with each other's sessions. */
   readonly ticketKeys: Uint8Array;
 }
@@ -34,7 +32,7 @@ const RESETS_A_SECOND = 20;
 export function tlsFront(
   http: Server,
   handle: RequestListener,
-  { contextFor, fallbackName, ticketKeys }: TlsOptions,
+  { contextFor, ticketKeys }: TlsOptions,
   limits: HttpLimits,
 ): TlsFront {
   const sessions = new Set<Http2Session>();
@@ -65,7 +63,7 @@ export function tlsFront(
     done: (error: Error | null, context?: SecureContext) => void,
   ): Promise<void> => {
     try {
-      const context = await contextFor(hostname.toLowerCase() || fallbackName);
+      const context = await contextFor(hostname.toLowerCase());
       if (context === null) done(new Error(`No certificate for ${hostname}`));
       else done(null, context);
     } catch (error) {

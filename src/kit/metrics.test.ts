@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Metrics } from "./metrics.ts";
+import { SharedTally } from "./tally.ts";
 
 test("metrics print in Prometheus's text format", () => {
   const metrics = new Metrics();
@@ -54,6 +55,20 @@ test("a counter without labels shows zero before anything has happened", () => {
   const metrics = new Metrics();
   metrics.counter("none_total", "Nothing yet.");
   assert.match(metrics.print(), /^none_total 0$/m);
+});
+
+test("what other threads have counted is shown together with what was counted here", () => {
+  const tallies = [0, 1].map(() => new SharedTally(SharedTally.memory()));
+  const main = new Metrics();
+  for (const tally of tallies) main.include(tally);
+  for (const metrics of [main, ...tallies.map((tally) => new Metrics(tally))]) {
+    metrics.counter("seen_total", "Things seen.", ["kind"]).add(2, "a");
+    metrics.histogram("took_seconds", "Time.", [0.1, 1]).observe(0.5);
+  }
+  assert.match(main.print(), /^seen_total\{kind="a"\} 6$/m);
+  assert.match(main.print(), /^took_seconds_bucket\{le="0.1"\} 0$/m);
+  assert.match(main.print(), /^took_seconds_bucket\{le="1"\} 3$/m);
+  assert.match(main.print(), /^took_seconds_sum 1.5$/m);
 });
 
 test("a name is taken once", () => {

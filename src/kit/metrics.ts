@@ -1,7 +1,11 @@
 /** Counters, gauges and histograms, shown in Prometheus's text format 0.0.4. */
+import { type Figure, OwnTally, type Tally } from "./tally.ts";
+
+/** What was counted under a metric's name, by series. */
+type Counted = ReadonlyMap<string, number>;
 
 interface Metric {
-  print(): string;
+  print(counted: Counted): string;
 }
 
 /** Figures by the values of labels. */
@@ -9,9 +13,22 @@ type Rows = Iterable<readonly [values: readonly string[], figure: number]>;
 
 export class Metrics {
   readonly #metrics = new Map<string, Metric>();
+  readonly #tally: Tally;
+  readonly #tallies: Tally[];
+
+  /** What counters and histograms have counted is kept in the tally. */
+  constructor(tally: Tally = new OwnTally()) {
+    this.#tally = tally;
+    this.#tallies = [tally];
+  }
+
+  /** Shows what another thread has counted under the same names together with what was counted here. */
+  include(tally: Tally): void {
+    this.#tallies.push(tally);
+  }
 
   counter(name: string, help: string, labels: readonly string[] = []): Counter {
-    return this.#add(name, new Counter(name, help, labels));
+    return this.#add(name, new Counter(this.#tally, name, help, labels));
   }
 
   /** A figure read at the moment someone asks. */
@@ -54,11 +71,28 @@ export class Metrics {
   }
 
   histogram(name: string, help: string, buckets: readonly number[]): Histogram {
-    return this.#add(name, new Histogram(name, help, buckets));
+    return this.#add(name, new Histogram(this.#tally, name, help, buckets));
   }
 
   print(): string {
-    return [...this.#metrics.values()].map((metric) => metric.print()).join("");
+    const counted = this.#counted();
+    const shown = [...this.#metrics].map(([name, metric]) =>
+      metric.print(counted.get(name) ?? new Map()),
+    );
+    return shown.join("");
+  }
+
+  #counted(): Map<string, Counted> {
+    const all = new Map<string, Map<string, number>>();
+    for (const tally of this.#tallies) {
+      for (const [key, value] of tally.entries()) {
+        const end = key.indexOf(SEPARATOR);
+        const counted = all.getOrInsertComputed(key.slice(0, end), () => new Map());
+        const series = key.slice(end + 1);
+        counted.set(series, (counted.get(series) ?? 0) + value);
+      }
+    }
+    return all;
   }
 
   #add<M extends Metric>(name: string, metric: M): M {
@@ -72,54 +106,69 @@ export class Metrics {
 const SEPARATOR = "\0";
 
 export class Counter {
-  readonly #head: string;
+  readonly #tally: Tally;
   readonly #name: string;
+  readonly #help: string;
   readonly #labels: readonly string[];
-  readonly #series = new Map<string, number>();
+  readonly #series = new Map<string, Figure>();
 
-  constructor(name: string, help: string, labels: readonly string[]) {
-    this.#head = head(name, help, "counter");
+  constructor(tally: Tally, name: string, help: string, labels: readonly string[]) {
+    this.#tally = tally;
     this.#name = name;
+    this.#help = help;
     this.#labels = labels;
-    if (labels.length === 0) this.#series.set("", 0);
+    if (labels.length === 0) this.#figureOf("");
   }
 
   /** Counts one, for these values of the labels in their order. */
   count(...values: readonly string[]): void {
-    const key = values.join(SEPARATOR);
-    this.#series.set(key, (this.#series.get(key) ?? 0) + 1);
+    this.#figureOf(values.join(SEPARATOR)).value++;
   }
 
-  print(): string {
-    const rows = [...this.#series].map(
-      ([key, value]) => `${this.#name}${labelText(this.#labels, key.split(SEPARATOR))} ${value}\n`,
+  add(many: number, ...values: readonly string[]): void {
+    this.#figureOf(values.join(SEPARATOR)).value += many;
+  }
+
+  print(counted: Counted): string {
+    const rows = Array.from(counted, ([key, figure]) => [key.split(SEPARATOR), figure] as const);
+    return printRows(head(this.#name, this.#help, "counter"), this.#name, this.#labels, rows);
+  }
+
+  #figureOf(series: string): Figure {
+    return this.#series.getOrInsertComputed(series, () =>
+      this.#tally.figure(this.#name + SEPARATOR + series),
     );
-    return this.#head + rows.join("");
   }
 }
+
+/** The series of a histogram's sum; the others are the numbers of its buckets. */
+const SUM = "sum";
 
 export class Histogram {
   readonly #head: string;
   readonly #name: string;
   readonly #buckets: readonly number[];
-  readonly #counts: number[];
-  #sum = 0;
+  readonly #counts: readonly Figure[];
+  readonly #sum: Figure;
 
-  constructor(name: string, help: string, buckets: readonly number[]) {
+  constructor(tally: Tally, name: string, help: string, buckets: readonly number[]) {
     this.#head = head(name, help, "histogram");
     this.#name = name;
     this.#buckets = buckets;
-    this.#counts = [...buckets.map(() => 0), 0];
+    const figure = (series: string) => tally.figure(name + SEPARATOR + series);
+    this.#counts = [...buckets.keys(), buckets.length].map((i) => figure(String(i)));
+    this.#sum = figure(SUM);
   }
 
   observe(value: number): void {
-    this.#sum += value;
+    this.#sum.value += value;
     const first = this.#buckets.findIndex((most) => value <= most);
-    this.#counts[first === -1 ? this.#buckets.length : first]!++;
+    this.#counts[first === -1 ? this.#buckets.length : first]!.value++;
   }
 
-  print(): string {
-    return printHistogram(this.#head, this.#name, this.#buckets, this.#counts, this.#sum);
+  print(counted: Counted): string {
+    const counts = this.#counts.map((_, i) => counted.get(String(i))!);
+    return printHistogram(this.#head, this.#name, this.#buckets, counts, counted.get(SUM)!);
   }
 }
 

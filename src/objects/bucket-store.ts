@@ -42,12 +42,22 @@ export class BucketStore {
   /** Only when it holds no objects; uploads under way are aborted. */
   async deleteBucket(name: string): Promise<void> {
     await run(name, () => this.#buckets.remove(name));
+    await this.bucketRemoved();
+  }
+
+  /** One is removed, here or on another thread: tells those who want to hear of it. */
+  protected async bucketRemoved(): Promise<void> {
     for (const hear of this.#removalHearers) await hear();
   }
 
   /** Whoever hears of it has done so before the one who asked for it. */
   onBucketRemoved(hear: () => Promise<void>): void {
     this.#removalHearers.push(hear);
+  }
+
+  /** Something of the bucket's row is another now; later reads of the bucket see it. */
+  bucketChanged({ name }: Bucket): void {
+    this.#buckets.forget(name);
   }
 
   /** Null when it is not set. At once where it is known. */

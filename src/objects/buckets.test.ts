@@ -26,6 +26,7 @@ onBothEngines("buckets", (db) => {
     assert.equal(made.storageClass, "Standard");
     assert.equal(made.accountId, ACCOUNT);
     await assert.rejects(store.bucket("lost"), is("no-such-bucket"));
+    await assert.rejects(store.bucket("no\0name"), is("no-such-bucket"));
   });
 
   test("a name has 3 to 63 of lower-case letters, digits and hyphens, none of these at its ends", async () => {

@@ -9,6 +9,7 @@ import {
   time,
   untilUndisturbed,
 } from "#db";
+import { type Depends, Generations } from "#kit/generations.ts";
 import { randomId } from "#kit/random.ts";
 import { ObjectFault } from "./fault.ts";
 import type { Garbage } from "./garbage.ts";
@@ -33,8 +34,10 @@ const bucket = {
   storageClass,
   createdAt: time,
   settingsRevision: integer,
+  notifications: integer,
 };
-const BUCKET = "id, number, account_id, name, storage_class, created_at, settings_revision";
+const BUCKET =
+  "id, number, account_id, name, storage_class, created_at, settings_revision, notifications";
 
 const bucketByName = statement({
   sql: `SELECT ${BUCKET} FROM buckets WHERE name = :name`,
@@ -61,7 +64,8 @@ const takeNumber = statement({
 });
 const addBucket = statement({
   sql: `INSERT INTO buckets (${BUCKET})
-        VALUES (:id, :number, :accountId, :name, :storageClass, :createdAt, :settingsRevision)`,
+        VALUES (:id, :number, :accountId, :name, :storageClass, :createdAt, :settingsRevision,
+          :notifications)`,
   takes: bucket,
 });
 const setStorageClass = statement({
@@ -84,6 +88,8 @@ export interface BucketsOptions {
   readonly garbage: Garbage;
   readonly mostBuckets: number;
   readonly now: () => number;
+  /** Of all stores on this ground. */
+  readonly generations?: Generations;
 }
 
 export class Buckets {
@@ -92,10 +98,12 @@ export class Buckets {
   readonly #mostBuckets: number;
   readonly #now: () => number;
 
-  /** By name, as they were read last; none from before the last change. */
-  readonly #known = new Map<string, Promise<Bucket>>();
+  readonly #generations: Generations;
+  /** By name, as they were read last; good until they change, on whichever thread. */
+  readonly #known = new Map<string, { readonly row: Promise<Bucket>; readonly depends: Depends }>();
 
-  constructor({ db, garbage, mostBuckets, now }: BucketsOptions) {
+  constructor({ db, garbage, mostBuckets, now, generations = new Generations() }: BucketsOptions) {
+    this.#generations = generations;
     this.#db = db;
     this.#garbage = garbage;
     this.#mostBuckets = mostBuckets;
@@ -125,6 +133,7 @@ export class Buckets {
         storageClass,
         createdAt,
         settingsRevision: 0,
+        notifications: 0,
       };
       try {
         await this.#db.write(mustChangeOne(takeNumber({ number, last })), addBucket(made));
@@ -139,25 +148,26 @@ export class Buckets {
   /** Everything asked of a store begins with this, so what only this process can change is not read again. */
   get(name: string): Promise<Bucket> {
     if (this.#db.shared) return this.#read(name);
-    let known = this.#known.get(name);
-    if (known === undefined) {
-      known = this.#read(name);
-      if (this.#known.size >= MAX_KNOWN) this.#known.clear();
-      this.#known.set(name, known);
-      known.catch(() => this.#known.delete(name));
-    }
-    return known;
+    const known = this.#known.get(name);
+    if (known !== undefined && this.#generations.stands(known.depends)) return known.row;
+    const depends = this.#generations.of(topicOf(name));
+    const row = this.#read(name);
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+    this.#known.set(name, { row, depends });
+    row.catch(() => this.#known.delete(name));
+    return row;
   }
 
   async #read(name: string): Promise<Bucket> {
-    const found = await this.#db.first(bucketByName({ name }));
+    // What cannot be a name may hold what the database would choke on: PostgreSQL takes no NUL.
+    const found = BUCKET_NAME.test(name) ? await this.#db.first(bucketByName({ name })) : null;
     if (found === null) throw noSuchBucket(name);
     return found;
   }
 
   /** Its row is to be read again. */
   forget(name: string): void {
-    this.#known.delete(name);
+    this.#generations.moved(topicOf(name));
   }
 
   /** Of these accounts, by name. */
@@ -172,7 +182,7 @@ export class Buckets {
     checkStorageClass(storageClass);
     const [{ rows }] = await this.#db
       .write(setStorageClass({ name, storageClass }))
-      .finally(() => this.#known.delete(name));
+      .finally(() => this.forget(name));
     if (rows[0] === undefined) throw noSuchBucket(name);
     return rows[0];
   }
@@ -185,7 +195,7 @@ export class Buckets {
       if (!isEmpty || attempt > MAX_ATTEMPTS) throw notEmpty(name);
       try {
         const steps = [...removeAll(number, this.#now()), mustChangeOne(removeBucket({ number }))];
-        const removed = this.#db.write(...steps).finally(() => this.#known.delete(name));
+        const removed = this.#db.write(...steps).finally(() => this.forget(name));
         return this.#garbage.made(await removed);
       } catch (error) {
         // An object or an upload came meanwhile, whose row needs the bucket's; or the bucket has gone.
@@ -194,6 +204,10 @@ export class Buckets {
       }
     }
   }
+}
+
+function topicOf(name: string): string {
+  return `bucket ${name}`;
 }
 
 function checkName(name: string): void {

@@ -31,6 +31,9 @@ export type ObjectFaultKind =
   | "bad-domain"
   | "domain-taken"
   | "no-such-domain"
+  | "bad-notification"
+  | "too-many-notifications"
+  | "no-such-notification"
   | "unavailable";
 
 export interface ObjectFaultOptions extends ErrorOptions {

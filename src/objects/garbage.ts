@@ -4,7 +4,7 @@
  */
 import { type Database, integer, statement, type StepResult, time } from "#db";
 import type { BlobDriver } from "./driver.ts";
-import type { Holds } from "./holds.ts";
+import type { AllHolds } from "./holds.ts";
 import { partsToCollect, removePartsUpTo } from "./part-rows.ts";
 import { flag, id } from "./schema.ts";
 
@@ -28,14 +28,14 @@ const forget = statement({ sql: "DELETE FROM blob_garbage WHERE id = :id", takes
 export interface GarbageOptions {
   readonly db: Database;
   readonly blobs: BlobDriver;
-  readonly holds: Holds;
+  readonly holds: AllHolds;
   readonly now: () => number;
 }
 
 export class Garbage {
   readonly #db: Database;
   readonly #blobs: BlobDriver;
-  readonly #holds: Holds;
+  readonly #holds: AllHolds;
   readonly #now: () => number;
   /** Hears that there is something to collect. */
   onMade: (() => void) | null = null;
@@ -52,9 +52,9 @@ export class Garbage {
     if (this.onMade !== null && results.some(({ rows }) => rows.length > 0)) this.onMade();
   }
 
-  /** The same for a put: its last step changes as many rows as it makes garbage. */
-  madeByPut(results: readonly StepResult[]): void {
-    if (this.onMade !== null && results.at(-1)!.changes > 0) this.onMade();
+  /** The same for a put: the last of so many steps changes as many rows as it makes garbage. */
+  madeByPut(results: readonly StepResult[], steps: number): void {
+    if (this.onMade !== null && results[steps - 1]!.changes > 0) this.onMade();
     else this.made(results);
   }
 
@@ -75,8 +75,9 @@ export class Garbage {
   }
 
   async #collectBlobs(ids: readonly string[]): Promise<number> {
-    using holds = new DisposableStack();
-    const free = ids.filter((id) => this.#hold(holds, id));
+    if (ids.length === 0) return 0;
+    using collecting = await this.#holds.collecting(ids);
+    const { free } = collecting;
     if (free.length === 0) return 0;
     await this.#blobs.delete(free);
     await this.#db.write(...free.map((id) => forget({ id })));
@@ -84,8 +85,8 @@ export class Garbage {
   }
 
   async #collectParts(upload: string): Promise<number> {
-    using holds = new DisposableStack();
-    if (!this.#hold(holds, upload)) return 0;
+    using collecting = await this.#holds.collecting([upload]);
+    if (collecting.free.length === 0) return 0;
     let collected = 0;
     for (;;) {
       const parts = await this.#db.all(partsToCollect({ upload, limit: BATCH }));
@@ -97,11 +98,5 @@ export class Garbage {
     }
     await this.#db.write(forget({ id: upload }));
     return collected;
-  }
-
-  #hold(holds: DisposableStack, id: string): boolean {
-    const hold = this.#holds.collecting(id);
-    holds.use(hold);
-    return hold !== null;
   }
 }

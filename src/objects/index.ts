@@ -7,6 +7,17 @@
 export { conditionsHold } from "./conditions.ts";
 export { BucketDomains, type BucketDomain } from "./domains/bucket-domains.ts";
 export { bucketDomainMigrations } from "./domains/schema.ts";
+export { EventDelivery } from "./events/delivery.ts";
+export { eventName, type QueueMessage } from "./events/messages.ts";
+export type {
+  DeliveryState,
+  EventType,
+  NewNotification,
+  Notification,
+  ObjectEvent,
+  Target,
+} from "./events/model.ts";
+export { Notifications, type WithSecret } from "./events/notifications.ts";
 export { digestOf } from "./digest.ts";
 export { openBlobs } from "./drivers/index.ts";
 export { ObjectFault, type ObjectFaultKind } from "./fault.ts";
@@ -19,6 +30,7 @@ export type {
   BodyOptions,
   Bucket,
   ByteRange,
+  CameBy,
   ChecksumType,
   Checksums,
   Conditions,

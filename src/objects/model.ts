@@ -13,6 +13,8 @@ export interface Bucket {
   readonly createdAt: number;
   /** Moves with every change of its settings. */
   readonly settingsRevision: number;
+  /** How many rules it has for who is told of its changes. */
+  readonly notifications: number;
 }
 
 /** What an object carries for the headers of a response. */
@@ -168,8 +170,14 @@ export interface BodyOptions {
   readonly size?: number;
 }
 
+/** How an object came, for those who are told of it: not by a put of its own. */
+export type CameBy =
+  | { readonly kind: "copy"; readonly bucket: string; readonly key: string }
+  | { readonly kind: "post" };
+
 export interface PutOptions extends WriteOptions, BodyOptions {
   readonly conditions?: Conditions;
+  readonly cameBy?: CameBy;
 }
 
 export interface ListOptions {

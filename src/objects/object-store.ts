@@ -1,18 +1,16 @@
 /** The object store: buckets, objects and multipart uploads, on a database and a place for blobs. */
+import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Database } from "#db";
-import { nothingAlongside } from "./alongside.ts";
+import type { Generations } from "#kit/generations.ts";
 import { BucketStore } from "./bucket-store.ts";
 import { Contents } from "./contents.ts";
 import type { BlobDriver } from "./driver.ts";
+import { Outbox } from "./events/outbox.ts";
 import { Garbage } from "./garbage.ts";
 import { HashThread } from "./hash-thread.ts";
-import { Holds } from "./holds.ts";
+import { AllHolds, Holds } from "./holds.ts";
 import { defaultLimits, type ObjectLimits } from "./limits.ts";
-import {
-  keepGoing,
-  type LifecycleWork,
-  type LifecycleWorkOptions,
-} from "./lifecycle/keep-going.ts";
+import { keepGoing, type LifecycleWorkOptions } from "./lifecycle/keep-going.ts";
 import { type CarriedOut, Lifecycle } from "./lifecycle/lifecycle.ts";
 import { list } from "./listing.ts";
 import type {
@@ -42,6 +40,7 @@ import type {
   UploadOptions,
   UploadPage,
 } from "./upload-model.ts";
+import { type Background, mainBackground, serveThread } from "./other-threads.ts";
 import { Reading } from "./reading.ts";
 import { run } from "./run.ts";
 import { Sweep, type SweepOptions, type Swept } from "./sweep.ts";
@@ -56,6 +55,10 @@ export interface ObjectStoreOptions {
   readonly blobs: BlobDriver;
   readonly now: () => number;
   readonly limits?: Partial<ObjectLimits>;
+  /** Of all stores on this ground, where there are several. */
+  readonly generations?: Generations;
+  /** To the store on the main thread, which does this one's work in the background: what that has given for it. */
+  readonly main?: MessagePort;
 }
 
 /**
@@ -70,25 +73,36 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
   readonly #garbage: Garbage;
   readonly #sweep: Sweep;
   readonly #lifecycle: Lifecycle;
-  #lifecycleWork: LifecycleWork | null = null;
+  readonly #allHolds: AllHolds;
+  #wakeLifecycle = () => {};
+  readonly #outbox: Outbox;
   readonly #now: () => number;
   readonly #background = new AsyncDisposableStack();
 
-  constructor({ db, blobs, now, limits: given }: ObjectStoreOptions) {
+  constructor({ db, blobs, now, limits: given, generations, main }: ObjectStoreOptions) {
     const limits = { ...defaultLimits, ...given };
     const holds = new Holds();
-    const garbage = new Garbage({ db, blobs, holds, now });
-    super({ db, garbage, mostBuckets: limits.bucketsPerAccount, now });
+    const allHolds = new AllHolds(holds);
+    const garbage = new Garbage({ db, blobs, holds: allHolds, now });
+    super({
+      db,
+      garbage,
+      mostBuckets: limits.bucketsPerAccount,
+      now,
+      ...(generations && { generations }),
+    });
     const hashThread = this.#background.use(new HashThread());
     const contents = new Contents({ db, blobs, holds, hashThread, limits });
     this.#db = db;
     this.#now = now;
     this.#garbage = garbage;
+    this.#allHolds = allHolds;
     this.#reading = new Reading(db, blobs, holds);
-    const writing = { db, contents, garbage, limits, now, alongside: nothingAlongside };
+    this.#outbox = new Outbox({ db, now });
+    const writing = { db, contents, garbage, limits, now, alongside: this.#outbox };
     this.#writing = new Writing(writing);
     this.#uploads = new Uploads(writing);
-    this.#sweep = new Sweep({ db, blobs, holds, now }, garbage);
+    this.#sweep = new Sweep({ db, blobs, holds: allHolds, now }, garbage);
     this.#lifecycle = new Lifecycle({
       db,
       bucket: (name) => this.bucket(name),
@@ -96,6 +110,7 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
       uploads: this.#uploads,
       now,
     });
+    if (main !== undefined) this.#leaveTo(this.#background.use(mainBackground(main, holds)));
   }
 
   override async setSetting<Name extends SettingName>(
@@ -104,7 +119,7 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
     value: SettingValue<Name>,
   ): Promise<void> {
     await super.setSetting(bucket, name, value);
-    if (name === "lifecycle") this.#lifecycleWork?.wake();
+    if (name === "lifecycle") this.#wakeLifecycle();
   }
 
   /** An encrypted object needs its key only when options are given. */
@@ -233,7 +248,34 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
 
   /** Carries lifecycle rules out from now on by itself, until the store is disposed of. */
   startLifecycle(options: LifecycleWorkOptions): void {
-    this.#lifecycleWork = this.#background.use(keepGoing(this.#lifecycle, options));
+    const work = this.#background.use(keepGoing(this.#lifecycle, options));
+    this.#wakeLifecycle = () => work.wake();
+  }
+
+  /** Hears when there may be something to tell of a bucket that has notifications. */
+  onEvents(hear: () => void): void {
+    this.#outbox.onFilled = hear;
+  }
+
+  /** For a store on another thread, until that ends: this one does its work in the background. */
+  portForThread(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    const holds = serveThread(port1, {
+      garbageMade: () => this.#garbage.onMade?.(),
+      lifecycleChanged: () => this.#wakeLifecycle(),
+      eventsAdded: () => this.#outbox.onFilled?.(),
+      bucketRemoved: () => this.bucketRemoved(),
+    });
+    const held = this.#allHolds.add(holds);
+    port1.once("close", () => held[Symbol.dispose]());
+    return port2;
+  }
+
+  #leaveTo({ garbageMade, lifecycleChanged, eventsAdded, bucketRemoved }: Background): void {
+    if (!this.#db.shared) this.#garbage.onMade = garbageMade;
+    this.#wakeLifecycle = lifecycleChanged;
+    this.#outbox.onFilled = eventsAdded;
+    this.onBucketRemoved(bucketRemoved);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

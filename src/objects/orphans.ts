@@ -4,7 +4,7 @@
  */
 import { type Database, statement } from "#db";
 import type { BlobDriver } from "./driver.ts";
-import type { Holds } from "./holds.ts";
+import type { AllHolds } from "./holds.ts";
 import { id } from "./schema.ts";
 
 /** Another node's put that takes longer from its blob to its commit than this has failed. */
@@ -37,14 +37,14 @@ export async function namedAmong(db: Database, blobs: readonly string[]): Promis
 export interface OrphanOptions {
   readonly db: Database;
   readonly blobs: BlobDriver;
-  readonly holds: Holds;
+  readonly holds: AllHolds;
   readonly now: () => number;
 }
 
 export class Orphans {
   readonly #db: Database;
   readonly #blobs: BlobDriver;
-  readonly #holds: Holds;
+  readonly #holds: AllHolds;
   readonly #now: () => number;
   /** Blobs that nothing named in the last pass, with the time of the first that found them so. */
   #suspects: ReadonlyMap<string, number> = new Map();
@@ -76,7 +76,8 @@ export class Orphans {
 
   async #sift(ids: readonly string[], suspects: Map<string, number>): Promise<number> {
     // First: what is not being written any more has come to its commit, which the database then knows.
-    const finished = ids.filter((id) => !this.#holds.isWriting(id));
+    const written = await this.#holds.writtenAmong(ids);
+    const finished = ids.filter((id) => !written.has(id));
     const named = new Set(finished.length > 0 ? await namedAmong(this.#db, finished) : []);
     const orphans = finished.filter((id) => !named.has(id) && this.#isCertain(id, suspects));
     if (orphans.length > 0) await this.#blobs.delete(orphans);

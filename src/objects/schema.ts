@@ -1,5 +1,6 @@
 /** The tables of buckets, objects and uploads, and the kinds of column they have. */
 import { bytes, type Column, type Migration } from "#db";
+import { eventsMigration } from "./events/schema.ts";
 import { STORAGE_CLASSES } from "./metadata.ts";
 import type { StorageClass } from "./model.ts";
 import { settingsMigration } from "./settings/schema.ts";
@@ -98,6 +99,7 @@ export const objectMigrations: readonly Migration[] = [
     ],
   },
   settingsMigration,
+  eventsMigration,
 ];
 
 /** 32 hex digits kept as 16 octets. */

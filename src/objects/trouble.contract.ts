@@ -49,6 +49,7 @@ export function wrapped(db: Database, around: Around): Database {
     writeAll: (steps) => around("writeAll", () => db.writeAll(steps)),
     signal: (topic, message) => db.signal(topic, message),
     onSignal: (topic, hear) => db.onSignal(topic, hear),
+    portForThread: () => db.portForThread(),
     ping: () => db.ping(),
     [Symbol.asyncDispose]: async () => {},
   };

@@ -149,12 +149,13 @@ export class Uploads {
       const steps = [
         rows.finish(upload, row),
         ...parts.place(uploadId, there, numbers, row.uploadedAt),
-        ...this.#alongside(bucket, { kind: "put", row }),
         ...(conditions === undefined
           ? put(this.#db, row)
           : putAfter(this.#db, row, seen?.version ?? null)),
       ];
-      this.#garbage.madeByPut(await this.#db.write(...steps));
+      const alongside = this.#alongside.steps(bucket, { kind: "put", row });
+      this.#garbage.madeByPut(await this.#db.write(...steps, ...alongside), steps.length);
+      if (alongside.length > 0) this.#alongside.written();
       return infoOf(row, row.metadata ?? {});
     });
   }

@@ -1,5 +1,5 @@
 /** Puts and deletes: what is checked first, and the one commit that makes the change. */
-import { type Database, isDatabaseFault, untilUndisturbed } from "#db";
+import { type Bound, type Database, isDatabaseFault, untilUndisturbed } from "#db";
 import { randomId } from "#kit/random.ts";
 import type { Alongside, Change } from "./alongside.ts";
 import { leave } from "./bodies.ts";
@@ -14,6 +14,7 @@ import { checkStorageClass, metadataOf, retagged, storageClassOf } from "./metad
 import type {
   Body,
   Bucket,
+  CameBy,
   Conditions,
   DeleteConditions,
   DeleteOutcome,
@@ -108,30 +109,33 @@ export class Writing {
       blob,
       body,
     };
-    const { conditions } = options;
+    const { conditions, cameBy } = options;
     const stored =
       conditions === undefined
-        ? await this.#put(bucket, row)
-        : await this.#putIf(bucket, row, conditions);
+        ? await this.#put(bucket, row, cameBy)
+        : await this.#putIf(bucket, row, conditions, cameBy);
     // The metadata is the caller's own, not what was read back from the row.
     return stored && infoOf(stored, options);
   }
 
-  async #put(bucket: Bucket, row: ObjectRow): Promise<ObjectRow> {
-    const steps = [...this.#alongside(bucket, put(row)), ...writes.put(this.#db, row)];
-    this.#garbage.madeByPut(await this.#db.write(...steps));
+  async #put(bucket: Bucket, row: ObjectRow, cameBy?: CameBy): Promise<ObjectRow> {
+    await this.#write(bucket, { kind: "put", row, cameBy }, writes.put(this.#db, row));
     return row;
   }
 
   /** The check and the write are one: what was checked must still be there when it is written. */
-  #putIf(bucket: Bucket, described: ObjectRow, conditions: Conditions): Promise<ObjectRow | null> {
+  #putIf(
+    bucket: Bucket,
+    described: ObjectRow,
+    conditions: Conditions,
+    cameBy?: CameBy,
+  ): Promise<ObjectRow | null> {
     return untilUndisturbed(async () => {
       const row = { ...described, uploadedAt: this.#now() };
       const seen = await this.#db.first(objectInfo(row));
       if (!allowWrite(conditions, seen)) return null;
       const steps = writes.putAfter(this.#db, row, seen?.version ?? null);
-      const all = [...this.#alongside(bucket, put(row)), ...steps];
-      this.#garbage.madeByPut(await this.#db.write(...all));
+      await this.#write(bucket, { kind: "put", row, cameBy }, steps);
       return row;
     });
   }
@@ -145,8 +149,7 @@ export class Writing {
     // In one order everywhere, so that no two deletes wait for each other.
     const sorted = keys.length === 1 ? keys : [...new Set(keys)].sort();
     const steps = writes.remove(bucket, sorted, this.#now());
-    const all = [...this.#alongside(bucket, { kind: "delete", keys: sorted }), ...steps];
-    this.#garbage.made(await this.#db.write(...all));
+    await this.#write(bucket, { kind: "delete", keys: sorted }, steps);
   }
 
   /** What was checked must still be there when it is removed. */
@@ -157,18 +160,16 @@ export class Writing {
       if (seen === null) return "missing";
       if (!allowDelete(conditions, seen)) return "condition-failed";
       const steps = writes.removeAfter(bucket, key, seen.version, this.#now());
-      const all = [...this.#alongside(bucket, { kind: "delete", keys: [key] }), ...steps];
-      this.#garbage.made(await this.#db.write(...all));
+      await this.#write(bucket, { kind: "delete", keys: [key] }, steps);
       return "deleted";
     });
   }
 
-  /** False when that version is there no more. */
-  async deleteVersion(bucket: Bucket, key: string, version: string): Promise<boolean> {
+  /** For an object whose time has come. False when that version is there no more. */
+  async expire(bucket: Bucket, key: string, version: string): Promise<boolean> {
     const steps = writes.removeAfter(bucket, key, version, this.#now());
-    const all = [...this.#alongside(bucket, { kind: "delete", keys: [key] }), ...steps];
     try {
-      this.#garbage.made(await this.#db.write(...all));
+      await this.#write(bucket, { kind: "delete", keys: [key], isExpiry: true }, steps);
       return true;
     } catch (error) {
       if (isDatabaseFault(error, "guard")) return false;
@@ -200,8 +201,14 @@ export class Writing {
     const [result] = await this.#db.write(writes.setStorageClass({ ...which, storageClass }));
     return result.changes > 0;
   }
-}
 
-function put(row: ObjectRow): Change {
-  return { kind: "put", row };
+  /** The change, and what goes with it, in one commit. */
+  async #write(bucket: Bucket, change: Change, own: readonly Bound[]): Promise<void> {
+    const alongside = this.#alongside.steps(bucket, change);
+    if (change.kind === "put") {
+      const results = await this.#db.write(...own, ...alongside);
+      this.#garbage.madeByPut(results, own.length);
+    } else this.#garbage.made(await this.#db.write(...alongside, ...own));
+    if (alongside.length > 0) this.#alongside.written();
+  }
 }

@@ -66,7 +66,7 @@ export function s3Door(options: S3DoorOptions): S3Door {
       if (request.headers.origin !== undefined && request.method !== "OPTIONS") {
         common = [...common, ...(await corsHeaders(options.store, seen.bucket, request))];
       }
-      if (leavesUnread(seen)) sendLast(response, answer, common, requestId);
+      if (leavesUnread(seen)) await sendLast(response, answer, common, requestId);
       else await send(response, answer, common);
       observe(seen, answer, requestId, performance.now() - began);
     } catch (cause) {
@@ -95,8 +95,9 @@ async function perform(
 ): Promise<S3Answer> {
   const { request } = seen;
   const { headers, method = "" } = request;
-  const hosts = hostsOf(request, options.trustedProxies);
-  const target = readTarget(request.url ?? "/", hosts[0]!, options.domains);
+  const { domains, trustedProxies } = options;
+  const hosts = hostsOf(request, trustedProxies, domains);
+  const target = readTarget(request.url ?? "/", hosts[0]!, domains);
   seen.path = target.path;
   seen.bucket = target.bucket;
   if (method === "OPTIONS") {

@@ -37,6 +37,9 @@ const codeOf = {
   "bad-domain": "InvalidRequest",
   "domain-taken": "InvalidRequest",
   "no-such-domain": "InvalidRequest",
+  "bad-notification": "InvalidRequest",
+  "too-many-notifications": "InvalidRequest",
+  "no-such-notification": "InvalidRequest",
   unavailable: "ServiceUnavailable",
 } as const satisfies Record<ObjectFaultKind, S3Code>;
 

@@ -1,12 +1,18 @@
 /** Under which host names a request may have been signed: what its client saw, not what a proxy made of it. */
 import type { IncomingMessage } from "node:http";
 import type { Ranges } from "#kit/cidr.ts";
+import { bucketOfHost } from "./target.ts";
 
 /**
  * The likeliest first, which also names the bucket. A proxy that is trusted may tell the host that it was
- * asked for; ports are what proxies lose most often, so each host is tried with and without.
+ * asked for; ports are what proxies lose most often, so each host is tried with and without. Proxies hand on
+ * what clients tell them: a signature for one bucket must not hold for another.
  */
-export function hostsOf(request: IncomingMessage, trusted: Ranges | null): readonly string[] {
+export function hostsOf(
+  request: IncomingMessage,
+  trusted: Ranges | null,
+  domains: readonly string[],
+): readonly string[] {
   const { headers, socket } = request;
   const host = headers.host ?? "";
   if (trusted === null || !trusted.has(socket.remoteAddress ?? "")) {
@@ -21,7 +27,9 @@ export function hostsOf(request: IncomingMessage, trusted: Ranges | null): reado
     if (/^\d{1,5}$/.test(port)) hosts.add(`${bare}:${port}`);
     hosts.add(bare);
   }
-  return [...hosts];
+  const [likeliest = "", ...others] = hosts;
+  const bucket = bucketOfHost(likeliest, domains);
+  return [likeliest, ...others.filter((one) => bucketOfHost(one, domains) === bucket)];
 }
 
 const PORT = /:\d*$/;

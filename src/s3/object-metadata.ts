@@ -100,7 +100,7 @@ export function objectHeaders(object: ObjectInfo): string[] {
 
 /** Headers of a response that the object carries, unless the request's query sets others. */
 export function pushHttpMetadata(headers: string[], { http }: ObjectInfo, call: S3Call): void {
-  const isOverridden = call.target.query.some(([name]) => name.startsWith("response-"));
+  const isOverridden = call.target.query.some(isOverride);
   for (const [field, header, override] of TEXT_FIELDS) {
     const asked = isOverridden ? call.query(override) : undefined;
     const text = asked ?? http[field] ?? (field === "contentType" ? OCTETS : undefined);
@@ -111,10 +111,17 @@ export function pushHttpMetadata(headers: string[], { http }: ObjectInfo, call: 
   else if (http.cacheExpiry !== undefined) {
     headers.push("Expires", new Date(http.cacheExpiry).toUTCString());
   }
-  if (isOverridden && call.caller === null) {
-    const message = "Request specific response headers cannot be used for anonymous GET requests.";
-    throw new S3Fault("InvalidRequest", message);
-  }
+}
+
+/** Asked before an object is opened, since nobody would close it. */
+export function checkOverrides({ caller, target }: S3Call): void {
+  if (caller !== null || !target.query.some(isOverride)) return;
+  const message = "Request specific response headers cannot be used for anonymous GET requests.";
+  throw new S3Fault("InvalidRequest", message);
+}
+
+function isOverride([name]: readonly [name: string, value: string]): boolean {
+  return name.startsWith("response-");
 }
 
 /** Clients that check what they read want them only for whole objects. */

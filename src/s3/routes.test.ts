@@ -34,6 +34,12 @@ test("method, place and sub-resource tell an operation", () => {
   assert.equal(find("PUT", "/b/k?uploadId=u&partNumber=1", true), "UploadPartCopy");
 });
 
+test("a copy is one wherever its source stands: presigned, its headers may be in the query", () => {
+  assert.equal(find("PUT", "/b/k?x-amz-copy-source=b%2Fa"), "CopyObject");
+  const part = "/b/k?uploadId=u&partNumber=1&X-Amz-Copy-Source=b%2Fa";
+  assert.equal(find("PUT", part), "UploadPartCopy");
+});
+
 test("a sub-resource that is not offered never falls through to the object or the list", () => {
   for (const [method, target] of [
     ["PUT", "/b/k?retention"],

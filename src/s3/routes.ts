@@ -47,8 +47,19 @@ const RESOURCES: ReadonlySet<string> = new Set([
   "website",
 ]);
 
-/** Names that any request may carry: the SDKs' note of the operation, and the console's of its purpose. */
-const UNHEARD: ReadonlySet<string> = new Set(["x-id", "x-purpose"]);
+/**
+ * Names that any request may carry: the SDKs' note of the operation, the console's of its purpose, and those of
+ * an older signature, which is refused in its own words.
+ */
+const UNHEARD: ReadonlySet<string> = new Set([
+  "x-id",
+  "x-purpose",
+  "AWSAccessKeyId",
+  "Signature",
+  "Expires",
+]);
+
+const COPY_SOURCE = "x-amz-copy-source";
 
 export class Routes {
   readonly #operations = new Map<string, Operation>();
@@ -68,7 +79,7 @@ export class Routes {
   find(method: string, { bucket, key, query }: Target, copies: boolean): Operation {
     const on = bucket === "" ? "service" : key === "" ? "bucket" : "object";
     const resource = query.length === 0 ? "" : resourceOf(query);
-    const isCopy = copies && method === "PUT" && on === "object";
+    const isCopy = method === "PUT" && on === "object" && (copies || query.some(isCopySource));
     const operation = this.#operations.get(placeOf(method, on, resource, isCopy));
     if (operation === undefined) throw notOffered(method, on, resource);
     if (query.length > 0) this.#check(operation, query);
@@ -87,6 +98,11 @@ export class Routes {
       }
     }
   }
+}
+
+/** Heard where a URL was presigned: one for a copy must not take whatever is sent instead. */
+function isCopySource([name]: Target["query"][number]): boolean {
+  return name.length === COPY_SOURCE.length && name.toLowerCase() === COPY_SOURCE;
 }
 
 function placeOf(method: string, on: string, resource: string, copies: boolean): string {

@@ -26,19 +26,19 @@ export function send(
   response.end(body);
 }
 
-/** The last answer on a connection whose request was not read to its end. */
+/** The last answer on a connection whose request was not read to its end. Resolves and throws as the other does. */
 export function sendLast(
   response: ServerResponse,
   { status = 200, headers = [], body }: S3Answer,
   common: readonly string[],
   requestId: string,
-): void {
+): Promise<void> | void {
   const all: Record<string, string> = { Date: new Date().toUTCString() };
   const lines = [...common, ...headers];
   for (let i = 0; i < lines.length; i += 2) all[lines[i]!] = lines[i + 1]!;
   const { "Content-Type": type = "application/xml", ...rest } = all;
   const whole = { status, type, body: body ?? "", headers: rest, closes: true };
-  void sendReply(response, whole, requestId);
+  return sendReply(response, whole, requestId);
 }
 
 function isStreamed(body: S3Answer["body"]): body is StreamedBody {

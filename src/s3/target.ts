@@ -34,7 +34,7 @@ export function readTarget(target: string, host: string, domains: readonly strin
 }
 
 /** The labels before the domain; empty when the host is the domain itself, an address, or another's. */
-function bucketOfHost(host: string, domains: readonly string[]): string {
+export function bucketOfHost(host: string, domains: readonly string[]): string {
   const name = host.replace(/:\d*$/, "").toLowerCase();
   for (const domain of domains) {
     if (name.endsWith(domain) && name[name.length - domain.length - 1] === ".") {

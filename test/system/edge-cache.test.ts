@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { type IncomingMessage, request as sendRequest } from "node:http";
 import { after, suite, test } from "node:test";
 import { readMetrics } from "../support/prometheus.ts";
-import { Edge, HTTP_PORT, saying } from "./edge-rig.ts";
+import { Edge, HTTP_PORT, ONE_THREAD, saying } from "./edge-rig.ts";
 
-const edge = await Edge.start({});
+const edge = await Edge.start(ONE_THREAD);
 after(() => edge[Symbol.asyncDispose]());
 await edge.setting("cache_level", "aggressive");
 

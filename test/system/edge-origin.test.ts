@@ -13,11 +13,12 @@ import { selfSigned } from "../../src/kit/self-signed.ts";
 import { ownAddress } from "../support/own-address.ts";
 import { startServer } from "../support/server.ts";
 import { call } from "./api.ts";
+import { ONE_THREAD } from "./edge-rig.ts";
 
 /** Origins listen where the edge asks for clients that name these ports: none is free at all times, so on hosts of their own. */
 const HTTP_PORT = 8880;
 const server = await startServer({
-  env: { SELVEDGE_EDGE_ORIGINS: "127.0.0.0/8" },
+  env: { SELVEDGE_EDGE_ORIGINS: "127.0.0.0/8", ...ONE_THREAD },
   args: ["--dns", "off"],
 });
 after(() => server[Symbol.asyncDispose]());

@@ -13,6 +13,9 @@ import { call } from "./api.ts";
 export const HTTP_PORT = 2052;
 export const HTTPS_PORT = 2053;
 
+/** For tests that look for what is cached: what one thread has, another would have to ask for. */
+export const ONE_THREAD = { SELVEDGE_EDGE_THREADS: "1" } as const;
+
 /** A request as an origin heard it. */
 export interface Heard {
   readonly line: string;

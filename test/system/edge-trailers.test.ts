@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { after, suite, test } from "node:test";
-import { Edge, HTTP_PORT, HTTPS_PORT, saying, valuesOf } from "./edge-rig.ts";
+import { Edge, HTTP_PORT, HTTPS_PORT, ONE_THREAD, saying, valuesOf } from "./edge-rig.ts";
 
-const edge = await Edge.start({});
+const edge = await Edge.start(ONE_THREAD);
 after(() => edge[Symbol.asyncDispose]());
 
 /** All that comes back to these octets, until the connection ends. */

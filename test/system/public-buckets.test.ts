@@ -180,6 +180,7 @@ suite("a bucket with a domain", () => {
       [other.path, { domain: "www.example.org" }, 404],
       [other.path, { domain: "x.example.com", zoneId: "0".repeat(32) }, 404],
       [other.path, { domain: "a b.example.com", zoneId: zone.id }, 400],
+      [other.path, { domain: "tls.example.com", minTLS: "1.3" }, 400],
       [other.path, {}, 400],
     ];
     for (const [path, body, status] of refusals) {

@@ -104,7 +104,7 @@ test("requests are counted by operation and status, and logged without their que
     page.value("selvedge_s3_requests_total", { operation, status });
   assert.ok(count("ListObjectsV2", "200") >= 1);
   assert.ok(count("HeadObject", "404") >= 1);
-  await until(() => server.output.stderr.includes('"operation":"HeadObject"'));
+  await until(() => server.output.stderr.includes('"path":"/shared-1/none"'));
   assert.match(
     server.output.stderr,
     /"operation":"ListObjectsV2","method":"GET","path":"\/shared-1"/,

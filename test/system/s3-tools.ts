@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { after, suite, test } from "node:test";
 import { PYTHON } from "../support/debian.ts";
 import { mustRun, runProgram } from "../support/program.ts";
+import { commandsUnder, forServer, ROOT, shell } from "../support/readme.ts";
 import { ACCESS_KEY_ID, REGION, SECRET_ACCESS_KEY, startS3 } from "../support/s3.ts";
 
 const MIB = 1024 ** 2;
@@ -41,6 +42,15 @@ const aws = {
   AWS_DEFAULT_REGION: REGION,
   AWS_EC2_METADATA_DISABLED: "true",
 };
+
+suite("the README", () => {
+  test("its lines make a bucket and fill it with aws and rclone", async () => {
+    const { code, output } = await shell(forServer(commandsUnder("S3"), server), ROOT, server);
+    assert.equal(code, 0, output);
+    assert.match(output, /docs\/readme\.md$/m);
+    assert.match(output, /docs\/more\/decisions\/0001-runtime\.md$/m);
+  });
+});
 
 suite("rclone", () => {
   const env = {

@@ -1,17 +1,11 @@
 /** The walk-through of the README, as it stands there: what a new user does first. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { ownAddress } from "../support/own-address.ts";
-import { startServer, type TestServer } from "../support/server.ts";
-
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-
-const README = await readFile(join(ROOT, "README.md"), "utf8");
+import { commandsUnder, forServer, inFolder, shell } from "../support/readme.ts";
+import { startServer } from "../support/server.ts";
 
 test("the README's walk-through: from an empty server to an object put and read through a script", async () => {
   await using server = await startServer();
@@ -49,50 +43,3 @@ test("the README's proxied name: a local origin is reached over HTTP and HTTPS",
     assert.equal(output.split("from the origin\n").length - 1, 2, output);
   });
 });
-
-/** The first block of commands under a heading. */
-function commandsUnder(heading: string): string {
-  return new RegExp(`## ${heading}\\n[^]*?\`\`\`sh\\n([^]*?)\`\`\``).exec(README)![1]!;
-}
-
-/** With the addresses and the folder of this server. */
-function forServer(commands: string, { ready, data }: TestServer): string {
-  return commands
-    .replaceAll("$PWD/bin/", join(ROOT, "bin/"))
-    .replaceAll(/(\$PWD\/)?selvedge-data/g, data)
-    .replaceAll("http://127.0.0.1:8080", ready["edge"]!);
-}
-
-async function inFolder(act: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "selvedge-walk-"));
-  try {
-    await act(folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
-function shell(
-  commands: string,
-  cwd: string,
-  { origin }: TestServer,
-): Promise<{ code: number | null; output: string }> {
-  const script = `set -e; shopt -s expand_aliases\n${commands}`;
-  const child = spawn("bash", ["-c", script], {
-    cwd,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      ...process.env,
-      PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
-      SELVEDGE_API: origin,
-    },
-  });
-  let output = "";
-  const hear = (chunk: Buffer) => (output += chunk.toString());
-  child.stdout.on("data", hear);
-  child.stderr.on("data", hear);
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", (code) => resolve({ code, output }));
-  });
-}

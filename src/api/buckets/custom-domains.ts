@@ -14,8 +14,16 @@ const places = paths.map((path) => `${path}/:bucket_name/domains/custom` as cons
 /** By which its record is known again when a domain goes. */
 const COMMENT = "Made for a bucket's domain";
 
-/** What TLS a zone asks for is a setting of the zone. */
-const tls = { minTLS: z.string().nullish(), ciphers: z.array(z.string()).nullish() };
+/** Nothing older than TLS 1.2 is spoken anyway; more is a matter of the zone, and is not promised here. */
+const tls = {
+  minTLS: z
+    .enum(
+      ["1.0", "1.1", "1.2"],
+      'must be "1.0", "1.1" or "1.2"; for more, set the zone\'s min_tls_version',
+    )
+    .nullish(),
+  ciphers: z.array(z.string()).max(0, "cannot be chosen").nullish(),
+};
 
 export const listBucketDomains = places.map((path) =>
   endpoint({

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { Generations } from "#kit/generations.ts";
 import { FactCache } from "./fact-cache.ts";
 import type { Fact } from "./facts.ts";
-import { Generations } from "./generations.ts";
 
 /** A cache that asks the test, which answers when it likes. */
 function open() {

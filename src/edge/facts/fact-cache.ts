@@ -1,6 +1,6 @@
 /** What a thread has been told: kept while it is good, asked for once by all who want it meanwhile. */
+import type { Generations } from "#kit/generations.ts";
 import type { Fact } from "./facts.ts";
-import type { Generations } from "./generations.ts";
 
 export interface FactCacheOptions<T> {
   readonly ask: (key: string) => Promise<Fact<T>>;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { Generations } from "#kit/generations.ts";
 import type { Zone, ZoneRecord } from "#zones";
 import { ProxiedNames } from "../proxied-names.ts";
-import { FactSource } from "./fact-source.ts";
-import { Generations } from "./generations.ts";
+import { FactSource, TOPIC } from "./fact-source.ts";
 
 const NO_NAMES = new Map();
 
@@ -26,7 +26,8 @@ function open(records: Record<string, [type: string, content: string][]>) {
     names,
     routesOf: () => ({ routes: [], domains: [] }),
     ownScript: (hostname) => (hostname === "own.test" ? { scriptId: "s" } : null),
-    isBucket: () => false,
+    isBucket: (hostname, zoneId) =>
+      hostname === "www.example.com" && zoneId === "id of example.com",
     certificateFor: () => null,
     now: () => 0,
   });
@@ -35,7 +36,7 @@ function open(records: Record<string, [type: string, content: string][]>) {
     change();
     return generations.stands(depends!);
   };
-  return { source, stands };
+  return { source, stands, generations };
 }
 
 suite("what is told of a hostname", () => {
@@ -46,6 +47,18 @@ suite("what is told of a hostname", () => {
     "far.example.com": [["CNAME", "elsewhere.test"]],
     "loop.example.com": [["CNAME", "loop.example.com"]],
   };
+
+  test("is whether a bucket answers there, until domains of buckets change", async () => {
+    const { source, stands, generations } = open(records);
+    const isBucket = async (hostname: string) => {
+      const { value } = await source.host(hostname);
+      return value.kind === "name" && value.isBucket;
+    };
+    assert.equal(await isBucket("www.example.com"), true);
+    assert.equal(await isBucket("alias.example.com"), false);
+    const moved = () => generations.moved(TOPIC.buckets);
+    assert.equal(await stands("www.example.com", moved), false);
+  });
 
   test("is where its records lead, through zones here and out of them", async () => {
     const { source } = open(records);

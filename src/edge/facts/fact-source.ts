@@ -1,9 +1,9 @@
 /** Puts together what threads ask for, and tells them by the generations when it is another. */
+import type { Generations } from "#kit/generations.ts";
 import type { PlacedRoutes } from "#scripts";
 import type { ChangedNames, Zone, ZoneListener, ZoneRecord } from "#zones";
 import type { KnownName, ProxiedNames } from "../proxied-names.ts";
 import type { Fact, HostFacts, KeyPair, OriginFacts, ZoneFacts } from "./facts.ts";
-import type { Generations } from "./generations.ts";
 import { zoneFacts } from "./zone-facts.ts";
 
 export interface FactSourceOptions {

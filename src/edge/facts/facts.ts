@@ -1,7 +1,7 @@
 /** What threads of the edge are told of the names that they serve: plain data, put together on the main thread. */
+import type { Depends } from "#kit/generations.ts";
 import type { PlacedRoutes } from "#scripts";
 import type { CacheLevel } from "../cache/messages.ts";
-import type { Depends } from "./generations.ts";
 
 export interface Fact<T> {
   readonly value: T;

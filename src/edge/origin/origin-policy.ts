@@ -1,27 +1,6 @@
 /** Which origins the edge may connect to: no addresses of the platform's own networks unless allowed, web ports only. */
-import { type Ranges, ranges } from "#kit/cidr.ts";
-
-/** Addresses that are not the public internet's. RFC 6890. */
-const INTERNAL = ranges([
-  "0.0.0.0/8",
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  "169.254.0.0/16",
-  "172.16.0.0/12",
-  "192.0.0.0/24",
-  "192.168.0.0/16",
-  "198.18.0.0/15",
-  "224.0.0.0/4",
-  "240.0.0.0/4",
-  "::/127",
-  "64:ff9b::/96",
-  "64:ff9b:1::/48",
-  "100::/64",
-  "fc00::/7",
-  "fe80::/10",
-  "ff00::/8",
-]);
+import type { Ranges } from "#kit/cidr.ts";
+import { INTERNAL_ADDRESSES } from "#kit/internal-addresses.ts";
 
 /** Ports on which the original serves and asks: for HTTP, and the one for HTTPS that goes with it. */
 const WEB_PORTS: readonly (readonly [http: number, https: number])[] = [
@@ -41,7 +20,7 @@ export interface OriginPolicy {
 }
 
 export function mayConnect(address: string, { allowed }: OriginPolicy): boolean {
-  return allowed.has(address) || !INTERNAL.has(address);
+  return allowed.has(address) || !INTERNAL_ADDRESSES.has(address);
 }
 
 /**

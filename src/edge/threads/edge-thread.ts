@@ -3,7 +3,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import { type HttpListener, listenHttp, SharedConnections, type TlsOptions, Upstream } from "#http";
 import type { HostPort } from "#kit/address.ts";
 import { ranges } from "#kit/cidr.ts";
+import { Generations } from "#kit/generations.ts";
 import { Log } from "#kit/log.ts";
+import { settleMemory } from "#kit/settle-memory.ts";
 import { ZoneRoutes } from "#scripts/on-threads";
 import { CacheCounts } from "../cache/cache-counts.ts";
 import { Cache } from "../cache/cache.ts";
@@ -14,7 +16,6 @@ import { CachedOrigin } from "../cached-origin.ts";
 import type { ServedZone } from "../destination.ts";
 import { edgeDoor, type EdgeOptions } from "../edge-door.ts";
 import { FactCache } from "../facts/fact-cache.ts";
-import { Generations } from "../facts/generations.ts";
 import { observer } from "../observe.ts";
 import { OriginNames } from "../origin/origin-names.ts";
 import { OriginPool } from "../origin/origin-pool.ts";
@@ -87,6 +88,7 @@ async function start({ http, https }: EdgeAddresses): Promise<void> {
     const secure = https && (await listen(https, "https", null));
     const plain = http && (await listen(http, "http", secure?.port ?? null));
     main.say({ kind: "listening", addresses: { http: plain, https: secure } });
+    settleMemory();
   } catch (error) {
     main.say({ kind: "not listening", message: (error as Error).message });
     process.exit(); // Ends this thread only.
@@ -100,7 +102,6 @@ async function listen(
 ): Promise<HostPort> {
   const tls: TlsOptions = {
     contextFor: (hostname) => contexts.of(hostname),
-    fallbackName: data.fallbackName,
     ticketKeys: data.ticketKeys,
   };
   const listener: HttpListener = await listenHttp({

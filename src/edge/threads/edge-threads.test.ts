@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { Generations } from "#kit/generations.ts";
 import { Log } from "#kit/log.ts";
 import { Metrics } from "#kit/metrics.ts";
 import type { Zone, ZoneRecord } from "#zones";
@@ -12,7 +13,6 @@ import { until } from "../../../test/support/patience.ts";
 import type { PurgeLog } from "../cache/purge-log.ts";
 import { DiskLedger } from "../cache/disk-ledger.ts";
 import { FactSource } from "../facts/fact-source.ts";
-import { Generations } from "../facts/generations.ts";
 import { ProxiedNames } from "../proxied-names.ts";
 import { startEdgeThreads } from "./edge-threads.ts";
 
@@ -51,7 +51,6 @@ async function open() {
         connections: 100,
         connectionsPerSource: 100,
       },
-      fallbackName: "a.test",
       bucketSocket: "/nowhere",
       trustedProxies: [],
       log: { format, level: "error" },

@@ -3,18 +3,19 @@ import { randomBytes, randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { SharedConnections } from "#http";
 import type { HostPort } from "#kit/address.ts";
+import type { Generations } from "#kit/generations.ts";
 import { listenFault } from "#kit/listen-fault.ts";
 import type { Log } from "#kit/log.ts";
 import type { Metrics } from "#kit/metrics.ts";
+import { startAll, Supervisor } from "#kit/supervisor.ts";
 import { CacheCounts } from "../cache/cache-counts.ts";
 import { addCacheMetrics } from "../cache/cache-metrics.ts";
 import type { DiskLedger } from "../cache/disk-ledger.ts";
 import type { PurgeLog } from "../cache/purge-log.ts";
 import type { FactSource } from "../facts/fact-source.ts";
-import type { Generations } from "../facts/generations.ts";
 import { EdgeCounters } from "./counters.ts";
 import { addEdgeMetrics } from "./edge-metrics.ts";
-import { launchThread, type RunningThread, type ThreadOptions } from "./launch-thread.ts";
+import { type EdgeThread, launchThread } from "./launch-thread.ts";
 import type { EdgeAddresses, EdgeSettings } from "./messages.ts";
 import type { ScriptLeasesOptions } from "./script-leases.ts";
 
@@ -40,18 +41,14 @@ export interface EdgeThreads extends AsyncDisposable {
 
 /** As OpenSSL wants them: a name, a key to sign with and one to seal with. */
 const TICKET_KEY_OCTETS = 48;
-/** A dead thread is replaced after this, and after twice as long each time it dies young. */
-const RESTART_MS = 50;
-const MAX_RESTART_MS = 5_000;
-/** A thread that has lived this long did not die of its start. */
-const GROWN_UP_MS = 60_000;
-/** On top of what its requests have to finish, a thread has this long to end. */
-const STOP_MS = 1_000;
 
 /** Resolves when all listen; throws a sentence that names the flag when an address cannot be had. */
 export async function startEdgeThreads(options: EdgeThreadsOptions): Promise<EdgeThreads> {
-  const { threads, generations, openScript, settings, log, metrics } = options;
-  if (threads > 1) await mustBeFree(options.addresses);
+  const { threads, addresses, generations, openScript, settings, log, metrics } = options;
+  if (threads > 1) {
+    if (addresses.http !== null) await mustBeFree(addresses.http, "--edge");
+    if (addresses.https !== null) await mustBeFree(addresses.https, "--edge-tls");
+  }
   const memory = {
     http: SharedConnections.memory(threads),
     https: SharedConnections.memory(threads),
@@ -59,6 +56,8 @@ export async function startEdgeThreads(options: EdgeThreadsOptions): Promise<Edg
   const counters = Array.from({ length: threads }, () => new EdgeCounters());
   const cacheCounts = counters.map(() => new CacheCounts());
   const seed = randomInt(2 ** 32);
+  const connectionsOf = (thread: number) =>
+    Object.values(memory).map((one) => new SharedConnections(one, thread, seed));
   const common = {
     ...settings,
     ticketKeys: new Uint8Array(randomBytes(TICKET_KEY_OCTETS)),
@@ -68,123 +67,46 @@ export async function startEdgeThreads(options: EdgeThreadsOptions): Promise<Edg
     seed,
     purgeFloor: options.purges.floor,
   };
-  const onForgotten = (by: Supervisor, keys: readonly string[]) => {
-    for (const other of supervisors) if (other !== by) other.forget(keys);
-  };
+  const launch = (thread: number, at: EdgeAddresses) =>
+    launchThread({
+      ...options,
+      addresses: at,
+      data: {
+        ...common,
+        thread,
+        counters: counters[thread]!.shared,
+        cacheCounts: cacheCounts[thread]!.shared,
+      },
+      leases: { open: openScript, generations },
+      onForgotten(keys) {
+        for (const [i, other] of supervisors.entries()) {
+          if (i !== thread) other.thread?.say({ kind: "forget", keys });
+        }
+      },
+    });
   const supervisors = counters.map(
-    ({ shared }, thread) =>
-      new Supervisor({
-        ...options,
-        data: { ...common, thread, counters: shared, cacheCounts: cacheCounts[thread]!.shared },
-        leases: { open: openScript, generations },
-        onForgotten,
-        connections: Object.values(memory).map((one) => new SharedConnections(one, thread, seed)),
+    (_, thread) =>
+      new Supervisor<EdgeAddresses, EdgeThread>({
+        what: "a thread of the edge",
+        thread,
+        launch: (at) => launch(thread, at),
+        onEnded() {
+          for (const counts of connectionsOf(thread)) counts.clear();
+        },
+        drainSeconds: settings.limits.drainSeconds,
+        log,
       }),
   );
-  const [first, ...others] = supervisors as [Supervisor, ...Supervisor[]];
-  await using started = new AsyncDisposableStack();
-  started.defer(async () => void (await Promise.all(supervisors.map((one) => one.stop()))));
-  const addresses = await first.start(options.addresses); // Where it picks a port, the others follow.
-  await Promise.all(others.map((one) => one.start(addresses)));
+  const started = await startAll(supervisors, addresses);
   addEdgeMetrics(metrics, {
     counters,
-    connections: Object.values(memory).map((one) => new SharedConnections(one, 0, seed)),
+    connections: connectionsOf(0),
     restarts: () => supervisors.reduce((sum, { restarts }) => sum + restarts, 0),
   });
   addCacheMetrics(metrics, cacheCounts, options.ledger);
   log.debug("edge threads started", { threads });
-  const all = started.move();
-  return { addresses, [Symbol.asyncDispose]: () => all.disposeAsync() };
-}
-
-/** Threads share an address with whoever asks for that; another server may not be among them. */
-async function mustBeFree({ http, https }: EdgeAddresses): Promise<void> {
-  const flags = [
-    [http, "--edge"],
-    [https, "--edge-tls"],
-  ] as const;
-  for (const [address, flag] of flags) {
-    if (address !== null && address.port !== 0) await bindOnce(address, flag);
-  }
-}
-
-function bindOnce(address: HostPort, flag: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", (cause) => reject(listenFault(address, flag, cause)));
-    server.listen({ ...address }, () => server.close(() => resolve()));
-  });
-}
-
-interface SupervisorOptions extends Omit<ThreadOptions, "addresses" | "onForgotten"> {
-  readonly onForgotten: (by: Supervisor, keys: readonly string[]) => void;
-  readonly log: Log;
-  /** What the thread counts. */
-  readonly connections: readonly SharedConnections[];
-}
-
-class Supervisor {
-  restarts = 0;
-  readonly #options: SupervisorOptions;
-  #thread: RunningThread | null = null;
-  #diedYoung = 0;
-  #timer: NodeJS.Timeout | null = null;
-  #starting: Promise<unknown> = Promise.resolve();
-  #isStopping = false;
-
-  constructor(options: SupervisorOptions) {
-    this.#options = options;
-  }
-
-  /** Returns where the thread listens. */
-  async start(addresses: EdgeAddresses): Promise<EdgeAddresses> {
-    const starting = launchThread({
-      ...this.#options,
-      addresses,
-      onForgotten: (keys) => this.#options.onForgotten(this, keys),
-    });
-    this.#starting = starting.catch(() => {});
-    const thread = await starting;
-    this.#thread = thread;
-    const began = performance.now();
-    void thread.ended.then((cause) => {
-      this.#thread = null;
-      for (const counts of this.#options.connections) counts.clear();
-      if (performance.now() - began > GROWN_UP_MS) this.#diedYoung = 0;
-      this.#startLater(thread.addresses, cause);
-    });
-    return thread.addresses;
-  }
-
-  forget(keys: readonly string[]): void {
-    this.#thread?.say({ kind: "forget", keys });
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopping = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    await this.#starting;
-    const thread = this.#thread;
-    if (thread === null) return;
-    const { drainSeconds } = this.#options.data.limits;
-    thread.say({ kind: "stop" });
-    const late = setTimeout(() => thread.terminate(), drainSeconds * 1000 + STOP_MS);
-    await thread.ended;
-    clearTimeout(late);
-  }
-
-  #startLater(addresses: EdgeAddresses, cause: unknown): void {
-    if (this.#isStopping) return;
-    const { log, data } = this.#options;
-    log.error("a thread of the edge ended; it is started again", { thread: data.thread, cause });
-    const wait = Math.min(MAX_RESTART_MS, RESTART_MS * 2 ** this.#diedYoung);
-    this.restarts++;
-    this.#diedYoung++;
-    this.#timer = setTimeout(() => {
-      this.start(addresses).then(
-        () => log.info("a thread of the edge is back", { thread: data.thread }),
-        (error: unknown) => this.#startLater(addresses, error),
-      );
-    }, wait);
-  }
+  return {
+    addresses: started.address,
+    [Symbol.asyncDispose]: () => started[Symbol.asyncDispose](),
+  };
 }

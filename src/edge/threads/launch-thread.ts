@@ -1,5 +1,6 @@
 /** Starts a thread of the edge and answers what it asks. */
 import { MessageChannel, Worker } from "node:worker_threads";
+import { endOf, type RunningThread } from "#kit/supervisor.ts";
 import { ScriptFault } from "#scripts";
 import type { Ledger } from "../cache/disk-store.ts";
 import { serveLedger } from "../cache/ledger-port.ts";
@@ -30,16 +31,12 @@ export interface ThreadOptions {
   readonly entry?: URL;
 }
 
-export interface RunningThread {
-  readonly addresses: EdgeAddresses;
-  /** Resolves when the thread has ended, with what it died of, if of anything. */
-  readonly ended: Promise<unknown>;
+export interface EdgeThread extends RunningThread<EdgeAddresses> {
   say(message: ToEdgeThread): void;
-  terminate(): void;
 }
 
 /** Resolves when the thread listens. */
-export async function launchThread(options: ThreadOptions): Promise<RunningThread> {
+export async function launchThread(options: ThreadOptions): Promise<EdgeThread> {
   const { onForgotten, purges } = options;
   const worker = startWorker(options);
   const ended = endOf(worker);
@@ -66,8 +63,13 @@ export async function launchThread(options: ThreadOptions): Promise<RunningThrea
   });
   await told;
   say({ kind: "listen", addresses: options.addresses });
-  const addresses = await listening.promise;
-  return { addresses, ended, say, terminate: () => void worker.terminate() };
+  return {
+    address: await listening.promise,
+    ended,
+    say,
+    stop: () => say({ kind: "stop" }),
+    terminate: () => void worker.terminate(),
+  };
 }
 
 function startWorker({ data, ledger, ...options }: ThreadOptions): Worker {
@@ -83,14 +85,6 @@ function startWorker({ data, ledger, ...options }: ThreadOptions): Worker {
   });
   worker.once("exit", () => channel.port1.close());
   return worker;
-}
-
-function endOf(worker: Worker): Promise<unknown> {
-  return new Promise((resolve) => {
-    let cause: unknown = null;
-    worker.once("error", (error) => (cause = error));
-    worker.once("exit", () => resolve(cause));
-  });
 }
 
 async function answer(

@@ -44,8 +44,6 @@ export interface EdgeSettings {
   readonly limits: HttpLimits;
   /** Keys of TLS session tickets: a session of one thread goes on with another. */
   readonly ticketKeys: Uint8Array;
-  /** Whose certificate is shown to clients that name no host. */
-  readonly fallbackName: string;
   readonly trustedProxies: readonly string[];
   /** Where buckets answer that have hostnames of their own. */
   readonly bucketSocket: string;

@@ -1,7 +1,7 @@
 /** The leases that one thread of the edge has of scripts' processes, on the main thread. */
+import type { Generations } from "#kit/generations.ts";
 import type { ScriptFaultKind, ScriptPlace } from "#scripts";
 import type { Fact } from "../facts/facts.ts";
-import type { Generations } from "../facts/generations.ts";
 
 export interface ScriptLeasesOptions {
   /** A place with a script's process; looks first whether that is there when a connection to it was lost. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { MessageChannel } from "node:worker_threads";
+import { Generations } from "#kit/generations.ts";
 import type { ScriptPlace } from "#scripts";
-import { Generations } from "../facts/generations.ts";
 import { MainThread } from "./main-thread.ts";
 import type { FromEdgeThread } from "./messages.ts";
 import { ScriptLeases } from "./script-leases.ts";

@@ -3,11 +3,11 @@
  * counts its requests there by itself, and gives the lease back when it has had none for a while.
  */
 import type { Upstream } from "#http";
+import type { Generations } from "#kit/generations.ts";
 import type { ScriptFaultKind } from "#scripts";
 import { processUpstream } from "#scripts/on-threads";
 import { FactCache } from "../facts/fact-cache.ts";
 import type { Fact } from "../facts/facts.ts";
-import type { Generations } from "../facts/generations.ts";
 import type { MainThread } from "./main-thread.ts";
 
 /** A script's process, held for one request until disposed. */

@@ -1,8 +1,8 @@
 /** The certificates that a thread shows, by hostname. */
 import { createSecureContext, type SecureContext } from "node:tls";
+import type { Generations } from "#kit/generations.ts";
 import { FactCache } from "../facts/fact-cache.ts";
 import type { KeyPair } from "../facts/facts.ts";
-import type { Generations } from "../facts/generations.ts";
 import type { MainThread } from "./main-thread.ts";
 
 export interface TlsContextsOptions {

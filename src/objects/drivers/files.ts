@@ -52,13 +52,18 @@ export async function openFiles(root: string, disk: Disk = systemDisk): Promise<
   return new Files(root, disk, lock);
 }
 
+/** For another thread: in a folder that one of this process has opened. */
+export function besideOpen(root: string): BlobDriver {
+  return new Files(root, systemDisk, null);
+}
+
 class Files implements BlobDriver {
   readonly #root: string;
   readonly #disk: Disk;
-  readonly #lock: Disposable;
+  readonly #lock: Disposable | null;
   readonly #slabs: SlabWriter;
 
-  constructor(root: string, disk: Disk, lock: Disposable) {
+  constructor(root: string, disk: Disk, lock: Disposable | null) {
     this.#root = root;
     this.#disk = disk;
     this.#lock = lock;
@@ -128,7 +133,7 @@ class Files implements BlobDriver {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#lock[Symbol.dispose]();
+    this.#lock?.[Symbol.dispose]();
   }
 }
 

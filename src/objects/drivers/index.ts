@@ -5,7 +5,7 @@ import { redactUrl } from "#kit/redact.ts";
 import { SettingsFault } from "#kit/settings.ts";
 import type { AccessKey } from "#kit/sigv4.ts";
 import type { BlobDriver } from "../driver.ts";
-import { openFiles } from "./files.ts";
+import { besideOpen, openFiles } from "./files.ts";
 import { parseS3Url } from "./s3-location.ts";
 
 export interface BlobsOptions {
@@ -14,6 +14,8 @@ export interface BlobsOptions {
   readonly dataDir: string;
   /** Has the keys for S3. */
   readonly environment: Environment;
+  /** Another thread of this process has the same place open, and lets go of it last. */
+  readonly isOpen?: boolean;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -34,7 +36,10 @@ const S3_IDLE_MS = 30_000;
 const VISIBLE = /^[\x21-\x7e]{1,4096}$/;
 
 const drivers: Readonly<Record<string, (options: BlobsOptions) => Promise<BlobDriver>>> = {
-  file: ({ url, dataDir }) => openFiles(folderOf(url, dataDir)),
+  file: async ({ url, dataDir, isOpen = false }) => {
+    const folder = folderOf(url, dataDir);
+    return isOpen ? besideOpen(folder) : openFiles(folder);
+  },
   s3: async ({ url, environment }) => {
     const [location, key] = [parseS3Url(url), accessKeyOf(environment)];
     const { openS3 } = await import("./s3.ts"); // HTTP as a client takes some MiB.

@@ -120,7 +120,7 @@ export class Lifecycle {
       const { key, version } = object;
       // Only what was seen: an object that took its place has a time of its own.
       if (action.kind === "expire") {
-        if (await writing.deleteVersion(bucket, key, version)) counts.expired++;
+        if (await writing.expire(bucket, key, version)) counts.expired++;
       } else if (await writing.transition(bucket, key, version, action.storageClass)) {
         counts.transitioned++;
       }

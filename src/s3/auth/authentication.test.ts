@@ -301,6 +301,37 @@ suite("a signature in the header", () => {
     await assert.rejects(without("x-amz-date"), isFault("AccessDenied", /x-amz-date/));
   });
 
+  test("may name headers that every object of the language has", async () => {
+    const request = signed();
+    for (const name of ["constructor", "__proto__"]) {
+      const authorization = request.headers["authorization"]!.replace("host;", `${name};host;`);
+      const headers = { ...request.headers, authorization };
+      await assert.rejects(
+        authenticate({ ...request, headers }),
+        isFault("SignatureDoesNotMatch", new RegExp(`${name}:\\\\n`)),
+      );
+    }
+  });
+
+  test("for one key does not open another whose octets look like its characters", async () => {
+    const request = signed({ path: escapePath("/b/Ã©") });
+    const rawPath = `/b/${Buffer.from("é").toString("latin1")}`;
+    await assert.rejects(authenticate({ ...request, rawPath }), isFault("SignatureDoesNotMatch"));
+    const own = signed({ path: escapePath("/b/é") });
+    assert.notEqual((await authenticate({ ...own, rawPath })).caller, null);
+  });
+
+  test("is needed for the header that has a bucket made", async () => {
+    const request = signed();
+    const headers = { ...request.headers, "cf-create-bucket-if-missing": "true" };
+    await assert.rejects(
+      authenticate({ ...request, headers }),
+      isFault("AccessDenied", /not signed.*cf-create-bucket/),
+    );
+    const own = signed({ headers: { "cf-create-bucket-if-missing": "true" } });
+    assert.notEqual((await authenticate(own)).caller, null);
+  });
+
   test("any part of which is damaged proves nothing, and never fails otherwise", async () => {
     const request = signed({ query: { prefix: "a" }, headers: { "x-amz-meta-a": "b" } });
     const { authorization } = request.headers;

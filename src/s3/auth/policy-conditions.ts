@@ -33,7 +33,7 @@ export function readPolicy(encoded: string): PostPolicy {
   const read: Condition[] = [];
   for (const given of conditions as unknown[]) {
     const list = Array.isArray(given) ? (given as unknown[]) : exactly(given);
-    const operator = String(list[0]).toLowerCase();
+    const operator = typeof list[0] === "string" ? list[0].toLowerCase() : "";
     if (operator === "content-length-range") range = readRange(list);
     else read.push(readCondition(operator, list));
   }
@@ -99,7 +99,8 @@ function readCondition(operator: string, [, field, value, ...rest]: readonly unk
 }
 
 function readRange([, least, most, ...rest]: readonly unknown[]) {
-  const isNumber = (given: unknown) => /^\d{1,15}$/.test(String(given));
+  const isNumber = (given: unknown) =>
+    (typeof given === "number" || typeof given === "string") && /^\d{1,15}$/.test(String(given));
   if (!isNumber(least) || !isNumber(most) || rest.length > 0) {
     throw invalid('A range must be ["content-length-range", least, most].');
   }

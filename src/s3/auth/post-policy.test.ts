@@ -156,3 +156,11 @@ suite("the policy of a form", () => {
     });
   }
 });
+
+test("a policy with things where texts belong is invalid, and no failure of ours", async () => {
+  const thing = { toString: 1, valueOf: 1 };
+  for (const condition of [[thing, "$key", ""], ["content-length-range", thing, thing], [null]]) {
+    const policy = { expiration: EXPIRATION, conditions: [condition] };
+    await assert.rejects(post(policy), { code: "InvalidPolicyDocument" }, JSON.stringify(condition));
+  }
+});

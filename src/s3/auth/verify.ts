@@ -2,7 +2,11 @@
 import { sameDigest } from "#kit/secrets.ts";
 import { canonicalRequest, escapePairs, escapePath, sign, stringToSign } from "#kit/sigv4.ts";
 import { S3Fault } from "../fault.ts";
+import { decoded } from "../target.ts";
 import type { Claim, SignedRequest } from "./request.ts";
+
+/** Beside those of S3's own: it makes more of a write than what was signed. */
+const CREATES_BUCKET = "cf-create-bucket-if-missing";
 
 /** Content delivery networks add it on the way, so that nobody can have signed it. */
 const ADDED_ON_THE_WAY = "x-amz-cf-id";
@@ -42,7 +46,7 @@ function* candidates(
   for (const path of new Set([normalized(rawPath), rawPath])) {
     for (const host of request.hosts) {
       const headers = signedHeaders.map(
-        (name) => [name, name === "host" ? host : (request.headers[name] ?? "")] as const,
+        (name) => [name, name === "host" ? host : valueOf(request.headers, name)] as const,
       );
       const canonical = canonicalRequest({ method, path, query, headers, payloadHash });
       const octets = Buffer.from(canonical, "latin1");
@@ -53,10 +57,15 @@ function* candidates(
   }
 }
 
-/** Escaped once, in the one way that signing knows, whatever the client sent. */
+/** Empty for one that was not sent. Names are strangers' own: a record has `constructor` by itself. */
+function valueOf(headers: SignedRequest["headers"], name: string): string {
+  return Object.hasOwn(headers, name) ? (headers[name] ?? "") : "";
+}
+
+/** Escaped once, in the one way that signing knows, whatever the client sent. It must name what the door reads. */
 function normalized(rawPath: string): string {
   try {
-    return escapePath(decodeURIComponent(rawPath));
+    return escapePath(decoded(rawPath));
   } catch {
     return rawPath;
   }
@@ -66,7 +75,8 @@ function normalized(rawPath: string): string {
 function checkSignedHeaders({ headers }: SignedRequest, { signedHeaders }: Claim): void {
   const unsigned = signedHeaders.includes("host") ? [] : ["host"];
   for (const name in headers) {
-    if (!name.startsWith("x-amz-") || name === ADDED_ON_THE_WAY) continue;
+    const isHeard = name.startsWith("x-amz-") || name === CREATES_BUCKET;
+    if (!isHeard || name === ADDED_ON_THE_WAY) continue;
     if (!signedHeaders.includes(name)) unsigned.push(name);
   }
   if (unsigned.length === 0) return;

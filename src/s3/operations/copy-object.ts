@@ -34,6 +34,7 @@ export const copyObject: Operation = {
         ...mixed(found.object, given, directives),
         size: found.object.size,
         checksums: checksumsOf(call, found.object),
+        cameBy: { kind: "copy", bucket: source.bucket, key: source.key },
         ...(conditions !== undefined && { conditions }),
       });
     } catch (error) {

@@ -6,7 +6,7 @@ import { conditionsOf, etagsOf, failsPrecondition } from "../conditions.ts";
 import { customerKeyOf } from "../encryption.ts";
 import { withExpiration } from "../expiration.ts";
 import { S3Fault } from "../fault.ts";
-import { objectHeaders, pushChecksums, pushHttpMetadata } from "../object-metadata.ts";
+import { checkOverrides, objectHeaders, pushChecksums, pushHttpMetadata } from "../object-metadata.ts";
 import type { Operation, S3Answer, S3Parts } from "../operation.ts";
 import { rangeOf } from "../range.ts";
 import { checkVersion, noSuchKey, partNumberOf } from "./object-place.ts";
@@ -32,6 +32,7 @@ export const getObject: Operation = {
 };
 
 export function getOptionsOf(call: S3Call, now: number): GetOptions {
+  checkOverrides(call);
   const conditions = conditionsOf(call, now);
   const range = rangeOf(call.request.headers.range);
   const partNumber = partNumberOf(call);

@@ -30,6 +30,7 @@ export const postObject: Operation = {
         ...writeOptionsOf(headersIn(form.fields)),
         ...tagsIn(form.fields),
         checksums: checksumsIn(form.fields),
+        cameBy: { kind: "post" },
       },
     );
     return answer(call, form.fields, key, `"${object!.etag}"`); // Without conditions it is always there.

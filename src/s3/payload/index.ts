@@ -28,9 +28,7 @@ export function readPayload(octets: AsyncIterable<Uint8Array>, form: PayloadForm
   } else if (form.sha256 !== "UNSIGNED-PAYLOAD") throw badHash(form.sha256);
   const length = lengthOf(form);
   const announced = announcedChecksum(form, length);
-  if (announced?.value === null) {
-    throw new S3Fault("InvalidRequest", "A trailer needs a body in chunks of its own framing.");
-  }
+  if (announced?.value === null) throw noTrailer();
   if (announced !== null) checksums.push({ ...announced, value: announced.value });
   return { body: octets, length, checksums: withMd5(checksums, form) };
 }
@@ -51,6 +49,7 @@ function readChunked(
   }
   const length = Number(decoded);
   const announced = announcedChecksum(form, length);
+  if (announced?.value === null && !hasTrailer) throw noTrailer();
   let late: string | null = null;
   const body = decodeChunked(octets, {
     length,
@@ -80,6 +79,10 @@ function withMd5(checksums: ExpectedChecksum[], form: PayloadForm): ExpectedChec
   const md5 = contentMd5(form);
   if (md5 !== null) checksums.push(md5);
   return checksums;
+}
+
+function noTrailer(): S3Fault {
+  return new S3Fault("InvalidRequest", "A trailer needs a body in chunks that have a place for it.");
 }
 
 function badHash(sha256: string): S3Fault {

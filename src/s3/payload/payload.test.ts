@@ -311,3 +311,14 @@ suite("unsigned chunks", () => {
     assert.equal(text, "foo");
   });
 });
+
+test("a trailer that the framing has no place for is refused, not passed over", () => {
+  const headers = {
+    "x-amz-decoded-content-length": "3",
+    "x-amz-trailer": "x-amz-checksum-crc32",
+  };
+  assert.throws(
+    () => readPayload(pieces(Buffer.alloc(0), 1), form(SIGNED, headers)),
+    isFault("InvalidRequest"),
+  );
+});

@@ -7,6 +7,7 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 interface Env {
   readonly SCRIPT: {
     scheduled(event: { cron: string; scheduledTime: Date }): Promise<object>;
+    queue(name: string, messages: readonly object[]): Promise<object>;
   };
   /** The platform's ear, where there is something to hear. */
   readonly TAIL?: { fetch(url: string, init: RequestInit): Promise<Response> };
@@ -15,14 +16,29 @@ interface Env {
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     if (request.method !== "POST") return new Response(null);
-    const { cron, scheduledTime } = (await request.json()) as {
-      cron: string;
-      scheduledTime: number;
-    };
+    const event = (await request.json()) as ScheduledEvent | QueueEvent;
+    if ("queue" in event) {
+      const messages = event.messages.map((message) => ({
+        ...message,
+        timestamp: new Date(message.timestamp),
+      }));
+      return Response.json(await env.SCRIPT.queue(event.queue, messages));
+    }
+    const { cron, scheduledTime } = event;
     const time = new Date(scheduledTime);
     return Response.json(await env.SCRIPT.scheduled({ cron, scheduledTime: time }));
   },
 };
+
+interface ScheduledEvent {
+  readonly cron: string;
+  readonly scheduledTime: number;
+}
+
+interface QueueEvent {
+  readonly queue: string;
+  readonly messages: readonly { readonly timestamp: number }[];
+}
 
 /** Takes what was traced of the script that its props name. */
 export class Tail extends WorkerEntrypoint<Env, { scriptId: string }> {

@@ -127,6 +127,52 @@ suite("a script", () => {
     assert.deepEqual(await run("bad"), { outcome: "exception", noRetry: false });
   });
 
+  test("takes messages, each or all, or has them come again", async () => {
+    await using opened = await TestRuntime.open();
+    const source = `let seen; export default {
+      fetch() { return Response.json(seen); },
+      async queue(batch, env, ctx) {
+        const shown = ({ id, timestamp, attempts, body }) => [id, timestamp.getTime(), attempts, body];
+        seen = [batch.queue, batch.messages.map(shown)];
+        for (const message of batch.messages) {
+          if (message.body.say === "ack") message.ack();
+          if (message.body.say === "retry") message.retry();
+          if (message.body.say === "all") batch.retryAll();
+          if (message.body.say === "throw") throw new Error("no");
+        } } }`;
+    opened.put(scriptOf("consumer", source));
+    opened.put(answering("deaf", '"nothing"'));
+    const send = (name: string, ...says: readonly string[]) => {
+      const messages = says.map((say, i) => ({
+        id: `m${i}`,
+        timestamp: 60_000,
+        attempts: 2,
+        body: { say },
+      }));
+      return opened.runtime.queue(`id-${name}`, { queue: "q", messages });
+    };
+    const nothing = {
+      outcome: "ok",
+      ackAll: false,
+      retryBatch: { retry: false },
+      explicitAcks: [],
+      retryMessages: [],
+    };
+    assert.deepEqual(await send("consumer", "plain"), nothing);
+    assert.deepEqual(JSON.parse(await opened.text("consumer")), [
+      "q",
+      [["m0", 60_000, 2, { say: "plain" }]],
+    ]);
+    assert.deepEqual(await send("consumer", "ack", "retry", "throw"), {
+      ...nothing,
+      outcome: "exception",
+      explicitAcks: ["m0"],
+      retryMessages: [{ msgId: "m1" }],
+    });
+    assert.deepEqual(await send("consumer", "all"), { ...nothing, retryBatch: { retry: true } });
+    assert.deepEqual(await send("deaf", "plain"), { ...nothing, outcome: "exception" });
+  });
+
   test("finds its cache empty", async () => {
     await using opened = await TestRuntime.open();
     const source = `export default { async fetch() {

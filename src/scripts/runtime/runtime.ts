@@ -8,6 +8,8 @@ import { ProcessPool } from "./process-pool.ts";
 import { ScriptSlot } from "./script-slot.ts";
 import { TailHub } from "./tail-hub.ts";
 import type {
+  QueueEvent,
+  QueueResult,
   RuntimeOptions,
   ScheduledEvent,
   ScheduledResult,
@@ -18,6 +20,8 @@ import type {
 
 /** As the original gives a cron trigger. */
 const SCHEDULED_MS = 15 * 60_000;
+/** Less than who hands them over holds the lease for that; what takes longer is better put off with `waitUntil`. */
+const QUEUE_MS = 60_000;
 
 export class ScriptRuntime implements AsyncDisposable {
   readonly #options: RuntimeOptions;
@@ -95,11 +99,19 @@ export class ScriptRuntime implements AsyncDisposable {
     event: ScheduledEvent,
     limitMs = SCHEDULED_MS,
   ): Promise<ScheduledResult> {
+    return (await this.#control(scriptId, event, limitMs)) as ScheduledResult;
+  }
+
+  /** Hands messages to the script's `queue` handler. */
+  async queue(scriptId: string, event: QueueEvent, limitMs = QUEUE_MS): Promise<QueueResult> {
+    return (await this.#control(scriptId, event, limitMs)) as QueueResult;
+  }
+
+  async #control(scriptId: string, event: object, limitMs: number): Promise<unknown> {
     using place = await this.#slot(scriptId).place();
     const limit = AbortSignal.timeout(limitMs);
     try {
-      const result = await place.process.control(JSON.stringify(event), limit);
-      return JSON.parse(result) as ScheduledResult;
+      return JSON.parse(await place.process.control(JSON.stringify(event), limit));
     } catch (cause) {
       if (limit.aborted) {
         const message = `The script was given up after ${limitMs / 1000} s`;

@@ -65,6 +65,28 @@ export interface ScheduledResult {
   readonly noRetry: boolean;
 }
 
+export interface QueueEvent {
+  readonly queue: string;
+  readonly messages: readonly {
+    readonly id: string;
+    /** In ms since the epoch. */
+    readonly timestamp: number;
+    /** Which attempt it is, from 1. */
+    readonly attempts: number;
+    readonly body: object;
+  }[];
+}
+
+/** As the runtime tells it. */
+export interface QueueResult {
+  /** `ok`, `exception`, … */
+  readonly outcome: string;
+  readonly ackAll: boolean;
+  readonly retryBatch: { readonly retry: boolean };
+  readonly explicitAcks: readonly string[];
+  readonly retryMessages: readonly { readonly msgId: string }[];
+}
+
 /** What a store token opens. */
 export interface StoreGrant {
   readonly accountId: string;
