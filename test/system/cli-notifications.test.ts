@@ -25,8 +25,7 @@ test("a notification is added with its secret, listed with its state, retried an
   assert.match(made.stdout, /^Secret +whsec_\S+$/m);
   assert.equal(made.stderr, "The secret is not shown again.\n");
   const id = /[0-9a-f]{32}/.exec(made.stdout)![0];
-  const put = ["object", "put", "photos", "-", "--key", "in/a.txt"];
-  await cli.must(put, { input: "hello" });
+  await cli.must(["object", "put", "photos/in/a.txt", "-"], "hello");
   const list = () => cli.must([...NOTIFICATION, "list", "photos"]);
   await until(async () => (await list()).includes("The webhook answered 500"));
   assert.match(await list(), new RegExp(`^${id} +create +in/\\*\\.txt +http\\S+ +1 +0 +The`, "m"));

@@ -7,6 +7,7 @@ import { KEY } from "../support/server.ts";
 import { ACCESS_KEY_ID, SECRET_ACCESS_KEY, startS3 } from "../support/s3.ts";
 import { call } from "./api.ts";
 import { firstIds } from "./policies.ts";
+import { signed } from "./s3-wire.ts";
 
 const server = await startS3();
 after(() => server[Symbol.asyncDispose]());
@@ -131,5 +132,22 @@ suite("a form", () => {
     const url = `${server.endpoint}/photos`;
     await refused(await fetch(url, { method: "POST", body: form }), 403, "AccessDenied");
     await refused(await fetch(url, { method: "POST", body: "x" }), 412, "PreconditionFailed");
+  });
+
+  test("is signed by its policy: a signed head says nothing of fields that can be changed", async () => {
+    const bodyOf = (name: string) =>
+      `--x\r\nContent-Disposition: form-data; name="key"\r\n\r\n${name}\r\n` +
+      `--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nhello\r\n--x--\r\n`;
+    const { host: _, ...headers } = signed(server.endpoint, "POST", {
+      path: "/photos",
+      headers: { "content-type": "multipart/form-data; boundary=x" },
+      body: bodyOf("up/meant"),
+    });
+    const url = `${server.endpoint}/photos`;
+    for (const name of ["up/other", "up/meant"]) {
+      const answer = await fetch(url, { method: "POST", headers, body: bodyOf(name) });
+      await refused(answer, 403, "AccessDenied");
+      assert.equal(await store.head(name), null);
+    }
   });
 });

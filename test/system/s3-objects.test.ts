@@ -332,6 +332,15 @@ suite("copies", () => {
   const copy = (from: string, to: string, headers: Record<string, string> = {}) =>
     ask("PUT", `/b-1/${to}`, { headers: { "x-amz-copy-source": from, ...headers } });
 
+  test("are of a bucket whose owner is the one that the client expects", async () => {
+    await put("owned", "x");
+    const owner = textsOf(documentOf(await ask("GET", "/")), "ID")[0]!;
+    const copied = (id: string) =>
+      copy("b-1/owned", "owned-copy", { "x-amz-source-expected-bucket-owner": id });
+    assert.equal((await copied("0".repeat(32))).status, 403);
+    assert.equal((await copied(owner)).status, 200);
+  });
+
   test("carry what the source carries, or what the request gives, or both", async () => {
     await put("source", "octets", {
       "content-type": "text/plain",
