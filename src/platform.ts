@@ -4,7 +4,6 @@ import { isIP } from "node:net";
 import { Accounts, Authenticator, Recent, S3Keys, Tokens } from "#accounts";
 import { apiDoor, identifier, TailSessions, UploadBudget } from "#api";
 import { apiAccess, storeDoor } from "#binding";
-import type { Database } from "#db";
 import { PurgeLog } from "#edge";
 import { listenHttp } from "#http";
 import { type HostPort, printHostPort } from "#kit/address.ts";
@@ -14,15 +13,14 @@ import { Metrics } from "#kit/metrics.ts";
 import { addProcessMetrics } from "#kit/process-metrics.ts";
 import { WindowLimit } from "#kit/window-limit.ts";
 import { dohHandler, type Nameserver, startNameserver } from "#nameserver";
-import { openBlobs } from "#objects";
 import { Records, Zones } from "#zones";
 import type { Config } from "./config.ts";
 import { openGround } from "./ground.ts";
-import { MeteredObjects } from "./metered-objects.ts";
 import { openLedger } from "./start-cache.ts";
 import { startCertificates } from "./start-certificates.ts";
 import { startEdge } from "./start-edge.ts";
 import { startEvents } from "./start-events.ts";
+import { startObjects } from "./start-objects.ts";
 import { startPublicBuckets } from "./start-public-buckets.ts";
 import { startS3 } from "./start-s3.ts";
 import { startScripts } from "./start-scripts.ts";
@@ -93,7 +91,7 @@ export async function startPlatform(
     nameservers: config.nameservers,
   });
 
-  const objects = await openObjects(config, { db, log, metrics, now }, started);
+  const objects = await startObjects(config, { db, log, metrics, now }, started);
 
   const ledger = openLedger(config, log);
   const scripts = await startScripts(
@@ -247,37 +245,6 @@ async function startDns(
       hkdfSync("sha256", sealKey, "", "dns cookies", COOKIE_SECRET_OCTETS),
     ),
   });
-}
-
-interface ObjectParts {
-  readonly db: Database;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly now: () => number;
-}
-
-async function openObjects(
-  { blobsUrl, dataDir }: Config,
-  { db, log: whole, metrics, now }: ObjectParts,
-  started: AsyncDisposableStack,
-): Promise<MeteredObjects> {
-  const log = whole.with({ part: "objects" });
-  if (db.shared && blobsUrl.startsWith("file:")) {
-    const warning =
-      "blobs are in files of this node: others that share its database need --blobs s3://…";
-    log.warn("setting", { warning });
-  }
-  const blobs = started.use(await openBlobs({ url: blobsUrl, dataDir, environment: process.env }));
-  const objects = started.use(new MeteredObjects({ db, blobs, now }, metrics));
-  objects.startSweeping({
-    onError: (cause) => log.warn("sweep failed", { cause }),
-    onSwept: (swept) => objects.noteSwept(swept),
-  });
-  objects.startLifecycle({
-    onError: (cause) => log.warn("lifecycle rules not carried out", { cause }),
-    onDone: (done) => objects.noteCarriedOut(done),
-  });
-  return objects;
 }
 
 function limitOf({

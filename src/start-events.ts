@@ -41,9 +41,9 @@ export function startEvents(
       policy,
       now,
       random: Math.random,
-      toScript: async (accountId, name, message) => {
+      toScript: async (accountId, name, message, signal) => {
         const { id } = await scripts.get(accountId, name);
-        await tellScript(runtime, id, message);
+        await tellScript(runtime, id, message, signal);
       },
       onError: (cause) => log.warn("events not delivered", { cause }),
       onOutcome: (outcome, events) => {
@@ -58,12 +58,13 @@ export function startEvents(
 }
 
 /** Throws unless the script has taken it: by its own word, or by an end without fault. */
-export async function tellScript(
-  runtime: Pick<ScriptRuntime, "queue">,
+async function tellScript(
+  runtime: ScriptRuntime,
   scriptId: string,
   message: QueueMessage,
+  signal: AbortSignal,
 ): Promise<void> {
-  const result = await runtime.queue(scriptId, { queue: QUEUE, messages: [message] });
+  const result = await runtime.queue(scriptId, { queue: QUEUE, messages: [message] }, signal);
   const { outcome, ackAll, retryBatch, explicitAcks, retryMessages } = result;
   if (ackAll || explicitAcks.includes(message.id)) return;
   if (retryBatch.retry || retryMessages.some(({ msgId }) => msgId === message.id)) {

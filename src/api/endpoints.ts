@@ -3,16 +3,7 @@ import { createAccount } from "./accounts/create.ts";
 import { editAccount } from "./accounts/edit.ts";
 import { getAccount } from "./accounts/get.ts";
 import { listAccounts } from "./accounts/list.ts";
-import {
-  createNotification,
-  editNotification,
-  getNotification,
-  listNotificationEvents,
-  listNotifications,
-  removeFailedEvents,
-  removeNotification,
-  retryNotification,
-} from "./bucket-events/endpoints.ts";
+import { notificationEndpoints } from "./bucket-events/endpoints.ts";
 import { getCors, removeCors, setCors } from "./buckets/cors.ts";
 import { createBucket } from "./buckets/create.ts";
 import {
@@ -228,14 +219,7 @@ export const endpoints: readonly Endpoint[] = [
   ...getBucketDomain,
   ...editBucketDomain,
   ...removeBucketDomain,
-  listNotifications,
-  createNotification,
-  getNotification,
-  editNotification,
-  removeNotification,
-  listNotificationEvents,
-  removeFailedEvents,
-  retryNotification,
+  ...notificationEndpoints,
   ...listObjects,
   ...getObject,
   ...putObject,

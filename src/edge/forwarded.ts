@@ -4,6 +4,7 @@
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "connection",
   "expect", // Answered here, when the request came.
+  "http2-settings", // RFC 7540 §3.2.1; HTTP/2 itself refuses to carry it.
   "keep-alive",
   "proxy-connection",
   "te",

@@ -28,6 +28,8 @@ class Passing implements AnswerSink {
   #small: string | null = null;
   #status = 0;
   #hint: OnInterim | null = null;
+  /** Its client takes no more for now. */
+  #isFull = false;
   #isOver = false;
   #timer: NodeJS.Timeout | null = null;
 
@@ -62,7 +64,7 @@ class Passing implements AnswerSink {
   #sent(exchange: Exchange): void {
     exchange.finish();
     const { answerMs } = this.#onward;
-    if (answerMs === undefined) return;
+    if (answerMs === undefined || this.#status !== 0) return; // It may answer before it has all.
     if (this.#timer !== null) clearTimeout(this.#timer); // Of a connection that was gone.
     this.#timer = setTimeout(() => {
       this.#exchange?.abort();
@@ -94,9 +96,13 @@ class Passing implements AnswerSink {
       // Of one who has gone, some may still be on their way: other octets must not take their place.
       if (!error && !isGone(response)) free();
     });
-    if (goesOn) return;
+    if (goesOn || this.#isFull) return; // What was read with the last comes all the same.
+    this.#isFull = true;
     this.#exchange?.pause();
-    response.once("drain", () => this.#exchange?.resume());
+    response.once("drain", () => {
+      this.#isFull = false;
+      this.#exchange?.resume();
+    });
   }
 
   end(trailers: readonly string[]): void {

@@ -8,7 +8,7 @@ import type { ResponseHead } from "#http";
 /** RFC 9110 §6.5.1, and what the edge itself says of a client. */
 const NOT_BEHIND: ReadonlySet<string> = new Set(
   [
-    "connection content-length keep-alive proxy-connection te trailer transfer-encoding upgrade",
+    "connection content-length http2-settings keep-alive proxy-connection te trailer transfer-encoding upgrade",
     "cdn-loop forwarded host true-client-ip via x-real-ip x-request-id x-selvedge-cf",
     "cache-control cdn-cache-control expect max-forwards pragma range",
     "authorization cookie proxy-authenticate proxy-authorization set-cookie www-authenticate",

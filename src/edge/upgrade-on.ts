@@ -15,8 +15,22 @@ export function upgradeOn(
   head: Buffer,
   onward: Onward,
 ): Promise<Passage> {
+  if (socket.destroyed) return Promise.resolve({ kind: "left" }); // Its end would not be heard again.
   return new Promise((resolve) => {
     let status = 0;
+    let isOver = false;
+    /** From here on the connection to the other side is somebody else's, and this one may go on there. */
+    const leave = () => {
+      isOver = true;
+      clearTimeout(late);
+      socket.off("close", left);
+    };
+    const left = () => {
+      exchange.abort();
+      leave();
+      resolve({ kind: "left" });
+    };
+    const goOn = () => isOver || exchange.resume();
     const exchange = onward.upstream.send(
       request.method!,
       headOf(request, onward),
@@ -30,17 +44,20 @@ export function upgradeOn(
         data: (octets) => {
           if (socket.write(octets)) return;
           exchange.pause();
-          socket.once("drain", () => exchange.resume());
+          if (socket.listenerCount("drain", goOn) === 0) socket.once("drain", goOn);
         },
         end: () => {
+          leave();
           socket.end();
           resolve({ kind: "answered", status });
         },
         fail: (cause, answered) => {
+          leave();
           if (answered) socket.destroy();
           resolve(failure(request, cause, answered));
         },
         switched: (other, first) => {
+          leave();
           socket.write(first);
           other.write(head);
           join(socket, other, () => resolve({ kind: "answered", status }));
@@ -51,11 +68,7 @@ export function upgradeOn(
     exchange.finish();
     // Nothing is read of the client until it has its answer, so its end would not be seen.
     const late = setTimeout(() => socket.destroy(), UPGRADE_MS);
-    socket.once("close", () => {
-      clearTimeout(late);
-      if (status !== 101) exchange.abort();
-      resolve({ kind: "left" });
-    });
+    socket.once("close", left);
   });
 }
 

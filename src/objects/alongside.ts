@@ -6,17 +6,20 @@ import type { ObjectRow } from "./object-rows.ts";
 export type Change =
   /** An object is stored, of one body or of parts. */
   | { readonly kind: "put"; readonly row: ObjectRow; readonly cameBy?: CameBy | undefined }
-  /** These keys are deleted, whether or not there is something. */
-  | { readonly kind: "delete"; readonly keys: readonly string[]; readonly isExpiry?: boolean };
+  /** Those of these keys that are there are deleted: their rows have the mark as their version. */
+  | {
+      readonly kind: "delete";
+      readonly keys: readonly string[];
+      readonly mark: string;
+      readonly isExpiry: boolean;
+    };
 
 export interface Alongside {
   /**
-   * The steps that go with a change. Those of a put are done behind its own, those of a delete before: so both
-   * find the object's row. They may be asked for again when a write starts again.
+   * The steps that go with a change. They are done when the change holds the rows of its objects, and those of a
+   * delete before the rows are gone. They may be asked for again when a write starts again.
    */
   steps(bucket: Bucket, change: Change): readonly Bound[];
-  /** A change that had such steps is committed. */
-  written(): void;
+  /** A change of the bucket is committed. */
+  written(bucket: Bucket): void;
 }
-
-export const NOTHING_ALONGSIDE: readonly Bound[] = [];

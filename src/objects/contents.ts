@@ -202,6 +202,7 @@ class Source {
   /** Null at the end. */
   async next(): Promise<Uint8Array | null> {
     try {
+      if ((this.#announced ?? 0) > this.#limit) throw tooLarge(this.#limit);
       const { done, value } = await this.#octets.next();
       if (done === true) {
         this.isOver = true;
@@ -212,9 +213,7 @@ class Source {
       }
       this.size += value.length;
       if (this.size > (this.#announced ?? Infinity)) throw wrongSize(this.#announced!, this.size);
-      if (this.size > this.#limit) {
-        throw new ObjectFault("too-large", `A body has at most ${this.#limit} octets`);
-      }
+      if (this.size > this.#limit) throw tooLarge(this.#limit);
       return value;
     } catch (error) {
       this.failure = { error };
@@ -243,6 +242,10 @@ class Source {
       // It was left for another reason already.
     }
   }
+}
+
+function tooLarge(limit: number): ObjectFault {
+  return new ObjectFault("too-large", `A body has at most ${limit} octets`);
 }
 
 function wrongSize(announced: number, actual: number): ObjectFault {

@@ -98,7 +98,7 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
     this.#garbage = garbage;
     this.#allHolds = allHolds;
     this.#reading = new Reading(db, blobs, holds);
-    this.#outbox = new Outbox({ db, now });
+    this.#outbox = new Outbox(now);
     const writing = { db, contents, garbage, limits, now, alongside: this.#outbox };
     this.#writing = new Writing(writing);
     this.#uploads = new Uploads(writing);

@@ -107,9 +107,15 @@ const holdVersion = statement({
   takes: { ...which, seen: text },
 });
 /** Removes an object if it is still the version that was seen. */
-export function removeAfter(bucket: Bucket, key: string, seen: string, now: number): Bound[] {
+export function removeAfter(
+  bucket: Bucket,
+  key: string,
+  seen: string,
+  now: number,
+  whenMarked: WhenMarked,
+): Bound[] {
   const held = holdVersion({ bucket: bucket.number, key, seen });
-  return [mustChangeOne(held), ...remove(bucket, [key], now)];
+  return [mustChangeOne(held), ...remove(bucket, [key], now, whenMarked)];
 }
 
 const setMetadata = statement({
@@ -134,15 +140,26 @@ export const setStorageClass = statement({
   takes: { ...which, version: text, storageClass },
 });
 
+/** Steps to be done when the rows of these keys have the mark as their version. */
+type WhenMarked = (keys: readonly string[], mark: string) => readonly Bound[];
+
 /** Removes objects. The first step marks the rows; one that another node adds after it stays. */
-export function remove(bucket: Bucket, keys: readonly string[], now: number): Bound[] {
+export function remove(
+  bucket: Bucket,
+  keys: readonly string[],
+  now: number,
+  whenMarked: WhenMarked,
+): Bound[] {
   const { size, steps } = keys.length === 1 ? removeOne : removeMany;
   const all: Bound[] = [];
   for (let at = 0; at < keys.length; at += size) {
-    all.push(...steps(bucket.number, keys.slice(at, at + size), now));
+    all.push(...steps(bucket.number, keys.slice(at, at + size), now, whenMarked));
   }
   return all;
 }
+
+/** Keys of one set of steps. */
+export const REMOVED_AT_ONCE = 50;
 
 /** For so many keys at a time: a thousand keys are not to be thousands of trips to the database. */
 function removalOf(size: number) {
@@ -169,13 +186,19 @@ function removalOf(size: number) {
     gives: { id },
   });
   const remove = statement({ sql: `DELETE FROM ${marked}`, takes });
-  const steps = (bucket: number, keys: readonly string[], now: number): Bound[] => {
+  const steps = (
+    bucket: number,
+    keys: readonly string[],
+    now: number,
+    whenMarked: WhenMarked,
+  ): Bound[] => {
     const named = names.map((name, i) => [name, keys[i] ?? keys[0]!] as const);
     const values = { bucket, mark: randomId(), now, ...Object.fromEntries(named) };
-    return [mark(values), dropBodies(values), discardMarked(values), remove(values)];
+    const more = whenMarked(keys, values.mark);
+    return [mark(values), ...more, dropBodies(values), discardMarked(values), remove(values)];
   };
   return { size, steps };
 }
 
 const removeOne = removalOf(1);
-const removeMany = removalOf(50);
+const removeMany = removalOf(REMOVED_AT_ONCE);

@@ -223,6 +223,10 @@ onBothEngines("objects", (db) => {
     await assert.rejects(small.put(bucket, "limit", body), is("too-large"));
     assert.equal(body.state, "left");
     assert.ok(body.taken <= 7);
+    const announced = watched("abcd");
+    const size = 400;
+    await assert.rejects(small.put(bucket, "limit", announced, { size }), is("too-large"));
+    assert.deepEqual([announced.state, announced.taken], ["left", 0]);
     const whole = small.put(bucket, "limit", octets("x".repeat(21)));
     await assert.rejects(whole, is("too-large"));
     assert.deepEqual(await blobIds(blobs), before);

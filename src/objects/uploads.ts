@@ -155,7 +155,7 @@ export class Uploads {
       ];
       const alongside = this.#alongside.steps(bucket, { kind: "put", row });
       this.#garbage.madeByPut(await this.#db.write(...steps, ...alongside), steps.length);
-      if (alongside.length > 0) this.#alongside.written();
+      this.#alongside.written(bucket);
       return infoOf(row, row.metadata ?? {});
     });
   }

@@ -148,8 +148,7 @@ export class Writing {
     for (const key of keys) checkKey(key);
     // In one order everywhere, so that no two deletes wait for each other.
     const sorted = keys.length === 1 ? keys : [...new Set(keys)].sort();
-    const steps = writes.remove(bucket, sorted, this.#now());
-    await this.#write(bucket, { kind: "delete", keys: sorted }, steps);
+    await this.#remove(bucket, writes.remove(bucket, sorted, this.#now(), this.#marked(bucket)));
   }
 
   /** What was checked must still be there when it is removed. */
@@ -159,17 +158,19 @@ export class Writing {
       const seen = await this.#db.first(objectInfo({ bucket: bucket.number, key }));
       if (seen === null) return "missing";
       if (!allowDelete(conditions, seen)) return "condition-failed";
-      const steps = writes.removeAfter(bucket, key, seen.version, this.#now());
-      await this.#write(bucket, { kind: "delete", keys: [key] }, steps);
+      const marked = this.#marked(bucket);
+      const steps = writes.removeAfter(bucket, key, seen.version, this.#now(), marked);
+      await this.#remove(bucket, steps);
       return "deleted";
     });
   }
 
   /** For an object whose time has come. False when that version is there no more. */
   async expire(bucket: Bucket, key: string, version: string): Promise<boolean> {
-    const steps = writes.removeAfter(bucket, key, version, this.#now());
+    const marked = this.#marked(bucket, true);
+    const steps = writes.removeAfter(bucket, key, version, this.#now(), marked);
     try {
-      await this.#write(bucket, { kind: "delete", keys: [key], isExpiry: true }, steps);
+      await this.#remove(bucket, steps);
       return true;
     } catch (error) {
       if (isDatabaseFault(error, "guard")) return false;
@@ -202,13 +203,21 @@ export class Writing {
     return result.changes > 0;
   }
 
-  /** The change, and what goes with it, in one commit. */
+  /** The put, and what goes with it, in one commit. */
   async #write(bucket: Bucket, change: Change, own: readonly Bound[]): Promise<void> {
     const alongside = this.#alongside.steps(bucket, change);
-    if (change.kind === "put") {
-      const results = await this.#db.write(...own, ...alongside);
-      this.#garbage.madeByPut(results, own.length);
-    } else this.#garbage.made(await this.#db.write(...alongside, ...own));
-    if (alongside.length > 0) this.#alongside.written();
+    this.#garbage.madeByPut(await this.#db.write(...own, ...alongside), own.length);
+    this.#alongside.written(bucket);
+  }
+
+  async #remove(bucket: Bucket, steps: readonly Bound[]): Promise<void> {
+    this.#garbage.made(await this.#db.write(...steps));
+    this.#alongside.written(bucket);
+  }
+
+  /** What goes with a removal. */
+  #marked(bucket: Bucket, isExpiry = false) {
+    return (keys: readonly string[], mark: string) =>
+      this.#alongside.steps(bucket, { kind: "delete", keys, mark, isExpiry });
   }
 }

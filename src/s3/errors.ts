@@ -1,4 +1,5 @@
 /** What went wrong in the words of S3: faults of the core and of bodies become codes, codes a document. */
+import { DatabaseFault } from "#db";
 import { BodyCutShort, BodyTooLarge } from "#http";
 import { XmlFault } from "#kit/xml.ts";
 import { ObjectFault, type ObjectFaultKind } from "#objects";
@@ -52,6 +53,10 @@ export function toS3Fault(error: unknown): S3Fault | null {
     const code = isPayload ? "XAmzContentSHA256Mismatch" : codeOf[error.kind];
     const message = SAYS_MORE.has(error.kind) ? error.message : undefined;
     return new S3Fault(code, message, { cause: error });
+  }
+  // Where keys are kept; the objects' core words its own.
+  if (error instanceof DatabaseFault) {
+    return new S3Fault("ServiceUnavailable", undefined, { cause: error });
   }
   if (error instanceof BodyCutShort) return new S3Fault("IncompleteBody");
   if (error instanceof BodyTooLarge) return new S3Fault("MaxMessageLengthExceeded");

@@ -69,7 +69,11 @@ suite("a server on its defaults", () => {
     );
     assert.match(metrics.text, /^process_resident_memory_bytes \d{7,}$/m);
     for (const line of metrics.text.trimEnd().split("\n")) {
-      assert.match(line, /^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{[^{}]*\})? (?:-?[\d.e+-]+|\+Inf))$/, line);
+      assert.match(
+        line,
+        /^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{[^{}]*\})? (?:-?[\d.e+-]+|\+Inf))$/,
+        line,
+      );
     }
   });
 

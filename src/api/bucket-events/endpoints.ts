@@ -2,12 +2,12 @@
 import { z } from "zod";
 import type { NewNotification } from "#objects";
 import { bucketOf } from "../buckets/shape.ts";
-import { type ApiParts, endpoint } from "../endpoint.ts";
+import { type ApiParts, type Endpoint, endpoint } from "../endpoint.ts";
 import { newNotification, notificationChange, path, showEvent, showNotification } from "./shape.ts";
 
 const one = `${path}/:notification_id` as const;
 
-export const listNotifications = endpoint({
+const listNotifications = endpoint({
   method: "GET",
   path,
   summary: "List who is told of a bucket's changes",
@@ -19,7 +19,7 @@ export const listNotifications = endpoint({
 });
 
 /** The secret of a webhook is in this answer and never again. */
-export const createNotification = endpoint({
+const createNotification = endpoint({
   method: "POST",
   path,
   summary: "Tell a webhook or a script of a bucket's changes",
@@ -33,7 +33,7 @@ export const createNotification = endpoint({
   },
 });
 
-export const getNotification = endpoint({
+const getNotification = endpoint({
   method: "GET",
   path: one,
   summary: "Show a notification, and how far its delivery is",
@@ -44,7 +44,7 @@ export const getNotification = endpoint({
   },
 });
 
-export const editNotification = endpoint({
+const editNotification = endpoint({
   method: "PATCH",
   path: one,
   summary: "Change a notification",
@@ -59,7 +59,7 @@ export const editNotification = endpoint({
   },
 });
 
-export const removeNotification = endpoint({
+const removeNotification = endpoint({
   method: "DELETE",
   path: one,
   summary: "Remove a notification, with what it has not told yet",
@@ -73,7 +73,7 @@ export const removeNotification = endpoint({
 /** Asked for once more with `after`, it goes on. */
 const MAX_EVENTS = 1_000;
 
-export const listNotificationEvents = endpoint({
+const listNotificationEvents = endpoint({
   method: "GET",
   path: `${one}/events`,
   summary: "List events that are not delivered yet, or were given up",
@@ -91,7 +91,7 @@ export const listNotificationEvents = endpoint({
   },
 });
 
-export const removeFailedEvents = endpoint({
+const removeFailedEvents = endpoint({
   method: "DELETE",
   path: `${one}/events`,
   summary: "Forget events that were given up",
@@ -102,7 +102,7 @@ export const removeFailedEvents = endpoint({
   },
 });
 
-export const retryNotification = endpoint({
+const retryNotification = endpoint({
   method: "POST",
   path: `${one}/retry`,
   summary: "Try at once what waits for its time, and what was given up",
@@ -121,3 +121,15 @@ async function checkScript(
 ): Promise<void> {
   if (target?.kind === "script") await scripts.get(accountId, target.script);
 }
+
+/** In one list: nobody needs one of them alone. */
+export const notificationEndpoints: readonly Endpoint[] = [
+  listNotifications,
+  createNotification,
+  getNotification,
+  editNotification,
+  removeNotification,
+  listNotificationEvents,
+  removeFailedEvents,
+  retryNotification,
+];

@@ -1,10 +1,7 @@
 /** The threads of the edge, as the main thread sees them: they share the listeners, and are started again if they die. */
 import { randomBytes, randomInt } from "node:crypto";
-import { createServer } from "node:net";
-import { SharedConnections } from "#http";
-import type { HostPort } from "#kit/address.ts";
+import { mustBeFree, SharedConnections } from "#http";
 import type { Generations } from "#kit/generations.ts";
-import { listenFault } from "#kit/listen-fault.ts";
 import type { Log } from "#kit/log.ts";
 import type { Metrics } from "#kit/metrics.ts";
 import { startAll, Supervisor } from "#kit/supervisor.ts";

@@ -134,6 +134,21 @@ onBothEngines("events", (db, open) => {
     assert.deepEqual(all.keys.sort(), keys.toSorted());
   });
 
+  test("tell of what a lifecycle rule has removed", async () => {
+    await using receiver = await WebhookReceiver.open();
+    await using rig = new Rig(db());
+    const [bucket] = await rig.bucket(receiver.url, { events: ["object-delete"] });
+    const filter = { form: "filter", prefix: "old" } as const;
+    const rule = { id: "r", enabled: true, filter, expiration: { days: 1 }, transitions: [] };
+    await rig.store.setSetting(bucket, "lifecycle", [rule]);
+    for (const key of ["old", "new"]) await rig.store.put(bucket, key, octets(key));
+    clock += 48 * HOUR_MS;
+    await rig.store.carryOutLifecycle();
+    await rig.deliver();
+    const told = receiver.received.map(({ key, name }) => [key, name]);
+    assert.deepEqual(told, [["old", "LifecycleExpiration:Delete"]]);
+  });
+
   test("are one for each of a thousand keys that are deleted at once", async () => {
     await using receiver = await WebhookReceiver.open();
     await using rig = new Rig(db());
@@ -150,9 +165,11 @@ onBothEngines("events", (db, open) => {
     await using receiver = await WebhookReceiver.open();
     await using rig = new Rig(db());
     const [bucket, id] = await rig.bucket(receiver.url);
-    const writers = Array.from({ length: 60 }, async (_, i) => {
-      if (i % 5 === 4) await rig.store.delete(bucket, [`key-${i % 3}`]);
-      else await rig.store.put(bucket, `key-${i % 3}`, octets(String(i).padStart(i, "x")));
+    const keys = Array.from({ length: 15 }, (_, i) => `key-${i}`);
+    const writers = Array.from({ length: 300 }, async (_, i) => {
+      const key = keys[Math.floor(i / 2) % keys.length]!;
+      if (i % 2 === 1) await rig.store.delete(bucket, [key]);
+      else await rig.store.put(bucket, key, octets(`${i} of any length`.slice(0, i % 12)));
     });
     await Promise.all(writers);
     let asked = 0;
@@ -161,7 +178,7 @@ onBothEngines("events", (db, open) => {
       await rig.deliver();
       clock += HOUR_MS;
     }
-    for (const key of ["key-0", "key-1", "key-2"]) {
+    for (const key of keys) {
       const told = receiver.received.filter((one) => one.key === key);
       const numbers = told.map(({ record }) => String(record.s3.object["sequencer"]));
       assert.deepEqual(numbers, numbers.toSorted());

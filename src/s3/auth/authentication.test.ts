@@ -269,6 +269,12 @@ suite("a signature in the header", () => {
       /aws4_request/,
     ],
     [
+      "a region without end",
+      shown.replace("us-east-1", "x".repeat(65)),
+      "AuthorizationHeaderMalformed",
+      /form/,
+    ],
+    [
       "no headers",
       shown.replace(/SignedHeaders=[^,]*, /, ""),
       "AuthorizationHeaderMalformed",

@@ -21,8 +21,9 @@ export function readCredential(text: string, time: string): CredentialScope | st
 
 const partsOf = remember((text): CredentialScope | string => {
   // Keys chosen by an operator may have slashes themselves. Any region will do: there is only one place
-  // here, and clients that were not told of it sign with what they think it is.
-  const match = /^(.+)\/(([^/]*)\/([^/]*)\/([^/]*)\/([^/]*))$/.exec(text);
+  // here, and clients that were not told of it sign with what they think it is. It is kept with what is
+  // derived for it, also for strangers, so it has an end.
+  const match = /^(.+)\/(([^/]*)\/([^/]{0,64})\/([^/]*)\/([^/]*))$/.exec(text);
   if (match === null) {
     return 'The Credential must have the form "<access key>/YYYYMMDD/REGION/s3/aws4_request".';
   }

@@ -20,6 +20,8 @@ export interface Condition {
   readonly value: string;
 }
 
+type OctetRange = Pick<PostPolicy, "leastOctets" | "mostOctets">;
+
 /** More than any form has fields. */
 const MAX_CONDITIONS = 200;
 
@@ -29,12 +31,12 @@ export function readPolicy(encoded: string): PostPolicy {
   const { expiration, conditions } = document;
   if (!Array.isArray(conditions)) throw invalid("Policy missing conditions.");
   if (conditions.length > MAX_CONDITIONS) throw invalid("It has too many conditions.");
-  let range = { leastOctets: 0, mostOctets: Infinity };
+  let range: OctetRange = { leastOctets: 0, mostOctets: Infinity };
   const read: Condition[] = [];
   for (const given of conditions as unknown[]) {
     const list = Array.isArray(given) ? (given as unknown[]) : exactly(given);
     const operator = typeof list[0] === "string" ? list[0].toLowerCase() : "";
-    if (operator === "content-length-range") range = readRange(list);
+    if (operator === "content-length-range") range = within(range, readRange(list));
     else read.push(readCondition(operator, list));
   }
   return { expiresAt: readExpiration(expiration), conditions: read, ...range };
@@ -98,7 +100,15 @@ function readCondition(operator: string, [, field, value, ...rest]: readonly unk
   return { operator, field: field.slice(1).toLowerCase(), value: String(value) };
 }
 
-function readRange([, least, most, ...rest]: readonly unknown[]) {
+/** As narrow as each of them. */
+function within(one: OctetRange, other: OctetRange): OctetRange {
+  return {
+    leastOctets: Math.max(one.leastOctets, other.leastOctets),
+    mostOctets: Math.min(one.mostOctets, other.mostOctets),
+  };
+}
+
+function readRange([, least, most, ...rest]: readonly unknown[]): OctetRange {
   const isNumber = (given: unknown) =>
     (typeof given === "number" || typeof given === "string") && /^\d{1,15}$/.test(String(given));
   if (!isNumber(least) || !isNumber(most) || rest.length > 0) {

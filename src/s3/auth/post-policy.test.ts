@@ -161,6 +161,20 @@ test("a policy with things where texts belong is invalid, and no failure of ours
   const thing = { toString: 1, valueOf: 1 };
   for (const condition of [[thing, "$key", ""], ["content-length-range", thing, thing], [null]]) {
     const policy = { expiration: EXPIRATION, conditions: [condition] };
-    await assert.rejects(post(policy), { code: "InvalidPolicyDocument" }, JSON.stringify(condition));
+    await assert.rejects(
+      post(policy),
+      { code: "InvalidPolicyDocument" },
+      JSON.stringify(condition),
+    );
   }
+});
+
+test("of several ranges all must hold", async () => {
+  const conditions = [
+    ...CONDITIONS,
+    ["content-length-range", 10, 20],
+    ["content-length-range", 5, 2000],
+  ];
+  const { leastOctets, mostOctets } = await post({ expiration: EXPIRATION, conditions });
+  assert.deepEqual([leastOctets, mostOctets], [10, 20]);
 });

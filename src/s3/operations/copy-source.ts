@@ -45,7 +45,10 @@ export async function openSource(
   const caller = call.caller!;
   if (!caller.may("read", name, key, operation)) throw new S3Fault("AccessDenied");
   const bucket = name === call.bucket.name ? call.bucket : await store.bucket(name);
-  if (bucket.accountId !== caller.accountId) throw new S3Fault("AccessDenied");
+  const owner = call.header("x-amz-source-expected-bucket-owner") ?? caller.accountId;
+  if (bucket.accountId !== caller.accountId || bucket.accountId !== owner) {
+    throw new S3Fault("AccessDenied");
+  }
   const conditions = conditionsOf(call, now(), "x-amz-copy-source-if");
   const encryption = customerKeyOf(call, "source");
   const found = await store.get(bucket, key, {

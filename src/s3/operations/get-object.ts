@@ -6,9 +6,15 @@ import { conditionsOf, etagsOf, failsPrecondition } from "../conditions.ts";
 import { customerKeyOf } from "../encryption.ts";
 import { withExpiration } from "../expiration.ts";
 import { S3Fault } from "../fault.ts";
-import { checkOverrides, objectHeaders, pushChecksums, pushHttpMetadata } from "../object-metadata.ts";
+import {
+  checkOverrides,
+  objectHeaders,
+  pushChecksums,
+  pushHttpMetadata,
+} from "../object-metadata.ts";
 import type { Operation, S3Answer, S3Parts } from "../operation.ts";
 import { rangeOf } from "../range.ts";
+import { leave } from "./copy-source.ts";
 import { checkVersion, noSuchKey, partNumberOf } from "./object-place.ts";
 
 type Found = Extract<GetResult, { kind: "found" }>;
@@ -26,8 +32,13 @@ export const getObject: Operation = {
     if (found.kind === "condition-failed") {
       return unmet(call, found.object, options);
     }
-    const answer = answerOf(call, found, options);
-    return withExpiration(answer, parts.store, call.bucket, found.object);
+    try {
+      const answer = answerOf(call, found, options);
+      return await withExpiration(answer, parts.store, call.bucket, found.object);
+    } catch (error) {
+      await leave(found);
+      throw error;
+    }
   },
 };
 
@@ -56,7 +67,7 @@ async function get(call: S3Call, options: GetOptions, parts: S3Parts): Promise<G
     const found = await store.get(call.bucket, call.key, options);
     if (found.kind !== "found" || range === undefined || ifRange === undefined) return found;
     if (isSameFor(ifRange as string, found.object)) return found;
-    if (!(found.body instanceof Uint8Array)) await found.body[Symbol.asyncIterator]().return?.();
+    await leave(found);
     return await store.get(call.bucket, call.key, whole);
   } catch (error) {
     if (!(error instanceof ObjectFault) || error.kind !== "bad-range") throw error;

@@ -82,7 +82,10 @@ function withMd5(checksums: ExpectedChecksum[], form: PayloadForm): ExpectedChec
 }
 
 function noTrailer(): S3Fault {
-  return new S3Fault("InvalidRequest", "A trailer needs a body in chunks that have a place for it.");
+  return new S3Fault(
+    "InvalidRequest",
+    "A trailer needs a body in chunks that have a place for it.",
+  );
 }
 
 function badHash(sha256: string): S3Fault {

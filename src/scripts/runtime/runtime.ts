@@ -102,16 +102,22 @@ export class ScriptRuntime implements AsyncDisposable {
     return (await this.#control(scriptId, event, limitMs)) as ScheduledResult;
   }
 
-  /** Hands messages to the script's `queue` handler. */
-  async queue(scriptId: string, event: QueueEvent, limitMs = QUEUE_MS): Promise<QueueResult> {
-    return (await this.#control(scriptId, event, limitMs)) as QueueResult;
+  /** Hands messages to the script's `queue` handler, and waits until it is done or the signal comes. */
+  async queue(scriptId: string, event: QueueEvent, signal?: AbortSignal): Promise<QueueResult> {
+    return (await this.#control(scriptId, event, QUEUE_MS, signal)) as QueueResult;
   }
 
-  async #control(scriptId: string, event: object, limitMs: number): Promise<unknown> {
+  async #control(
+    scriptId: string,
+    event: object,
+    limitMs: number,
+    signal?: AbortSignal,
+  ): Promise<unknown> {
     using place = await this.#slot(scriptId).place();
     const limit = AbortSignal.timeout(limitMs);
+    const either = signal === undefined ? limit : AbortSignal.any([limit, signal]);
     try {
-      return JSON.parse(await place.process.control(JSON.stringify(event), limit));
+      return JSON.parse(await place.process.control(JSON.stringify(event), either));
     } catch (cause) {
       if (limit.aborted) {
         const message = `The script was given up after ${limitMs / 1000} s`;
