@@ -10,6 +10,7 @@ import {
 } from "./kit/s3-contenders.ts";
 import { measureDisk, measureS3, type S3Figures, s3Parameters } from "./kit/s3-measure.ts";
 import { DISK, s3Rows } from "./kit/s3-rows.ts";
+import { scalingRows } from "./kit/s3-scaling.ts";
 import { type S3Sdk, workloads } from "./kit/s3-site.ts";
 import { hasWrk, WRK_PACKAGE } from "./kit/wrk.ts";
 
@@ -53,10 +54,11 @@ export const s3: Bench = {
       }
       disk.push(await measureDisk(context));
     }
-    return s3Rows([
-      ...contenders.map((one, index) => ({ ...one, rounds: measured[index]! })),
-      { key: DISK, name: "the disk", rounds: disk },
-    ]);
+    const servers = contenders.map((one, index) => ({ ...one, rounds: measured[index]! }));
+    return [
+      ...s3Rows([...servers, { key: DISK, name: "the disk", rounds: disk }]),
+      ...(await scalingRows(context, sdk)),
+    ];
   },
 };
 

@@ -51,7 +51,11 @@ export interface Config {
   readonly platformNetworks: readonly string[];
   readonly resolvers: readonly string[];
   readonly trustedProxies: readonly string[];
-  readonly s3: { readonly domains: readonly string[]; readonly trustedProxies: readonly string[] };
+  readonly s3: {
+    readonly threads: number;
+    readonly domains: readonly string[];
+    readonly trustedProxies: readonly string[];
+  };
   readonly httpLimits: HttpLimits;
   readonly apiBodyBytes: number;
   readonly authFailures: { readonly quota: number; readonly windowSeconds: number };
@@ -137,6 +141,7 @@ export function readConfig(sources: ConfigSources): Config {
     resolvers: given.resolvers,
     trustedProxies: given.trusted_proxies,
     s3: {
+      threads: given["s3.threads"],
       domains: given["s3.domain"],
       trustedProxies:
         given["s3.trusted_proxies"].length > 0

@@ -16,7 +16,7 @@ type Args<Method extends keyof ObjectStore> = ObjectStore[Method] extends (
 
 export class MeteredObjects extends ObjectStore {
   readonly #operations: Counter;
-  readonly #octets = { in: 0, out: 0 };
+  readonly #octets: Counter;
   readonly #swept = { uploads: 0, blobs: 0, orphans: 0 };
   readonly #carriedOut = { expired: 0, transitioned: 0, aborted: 0 };
 
@@ -27,11 +27,10 @@ export class MeteredObjects extends ObjectStore {
       "Operations on objects, by what came of them.",
       ["operation", "result"],
     );
-    metrics.totals(
+    this.#octets = metrics.counter(
       "selvedge_objects_octets_total",
       "Octets that were put, and that gets have opened.",
       ["direction"],
-      () => Object.entries(this.#octets).map(([direction, total]) => [[direction], total]),
     );
     metrics.totals(
       "selvedge_objects_swept_total",
@@ -67,13 +66,13 @@ export class MeteredObjects extends ObjectStore {
 
   override async get(...args: Args<"get">) {
     const result = await this.#counted("get", super.get(...args));
-    if (result.kind === "found") this.#octets.out += result.range.length;
+    if (result.kind === "found") this.#octets.add(result.range.length, "out");
     return result;
   }
 
   override async put(...args: Args<"put">) {
     const object = await this.#counted("put", super.put(...args));
-    this.#octets.in += object?.size ?? 0;
+    this.#octets.add(object?.size ?? 0, "in");
     return object;
   }
 
@@ -107,7 +106,7 @@ export class MeteredObjects extends ObjectStore {
 
   override async completeUpload(...args: Args<"completeUpload">) {
     const object = await this.#counted("completeUpload", super.completeUpload(...args));
-    this.#octets.in += object?.size ?? 0;
+    this.#octets.add(object?.size ?? 0, "in");
     return object;
   }
 

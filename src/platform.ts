@@ -8,6 +8,7 @@ import { PurgeLog } from "#edge";
 import { listenHttp } from "#http";
 import { type HostPort, printHostPort } from "#kit/address.ts";
 import { ranges } from "#kit/cidr.ts";
+import { Generations } from "#kit/generations.ts";
 import type { Log } from "#kit/log.ts";
 import { Metrics } from "#kit/metrics.ts";
 import { addProcessMetrics } from "#kit/process-metrics.ts";
@@ -59,7 +60,8 @@ export async function startPlatform(
   );
   if (migrated > 0) log.info("database migrated", { steps: migrated, engine: db.engine });
   if (credentialsPath !== null) onFirstStart(credentialsPath);
-  const recent = new Recent(now);
+  const generations = new Generations();
+  const recent = new Recent(now, generations);
   const accounts = new Accounts(db, recent, now);
   const tokens = new Tokens(db, recent, now, config.tokensPerOwner);
   const authenticator = started.use(
@@ -91,7 +93,7 @@ export async function startPlatform(
     nameservers: config.nameservers,
   });
 
-  const objects = await startObjects(config, { db, log, metrics, now }, started);
+  const objects = await startObjects(config, { db, generations, log, metrics, now }, started);
 
   const ledger = openLedger(config, log);
   const scripts = await startScripts(
@@ -147,7 +149,8 @@ export async function startPlatform(
   );
   if (edge.http !== null) doors["edge"] = webAddress("http", edge.http);
   if (edge.https !== null) doors["edge_tls"] = webAddress("https", edge.https);
-  const s3 = await startS3(config, { objects, s3Keys, log, metrics, now }, started);
+  const s3Parts = { db, sealKey, objects, s3Keys, generations, log, metrics, now };
+  const s3 = await startS3(config, s3Parts, started);
   if (s3 !== null) doors["s3"] = webAddress("http", s3);
   if (config.listen.api !== null) {
     const turnedAway = metrics.counter(

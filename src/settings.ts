@@ -37,6 +37,12 @@ export const settings = {
     read.listOf(read.addressRange),
     "whose X-Forwarded-Host the S3 API believes; trusted_proxies when empty",
   ),
+  "s3.threads": flag(
+    "N",
+    0,
+    read.integer(0, 1024),
+    "threads of the S3 API; 0 serves it on the main thread",
+  ),
   edge: flag(HOST, "127.0.0.1:8080", read.listen, "HTTP for proxied names"),
   edge_tls: flag(HOST, "127.0.0.1:8443", read.listen, "HTTPS for proxied names"),
   edge_threads: flag(

@@ -119,12 +119,13 @@ function ownScripts(scripts: StartedScripts["scripts"], domain: string) {
 }
 
 function threadSettings(config: Config, { sealKey, edgeAddresses, publicBuckets }: EdgeParts) {
-  const { httpLimits, trustedProxies, resolvers, origins, edgeThreads } = config;
+  const { httpLimits, trustedProxies, scriptsDomain, resolvers, origins, edgeThreads } = config;
   const { memoryMib, diskMib } = config.cache;
   // All nodes of an installation know each other's by it, and nobody else's.
   const mark = Buffer.from(hkdfSync("sha256", sealKey, "", "cdn loop", LOOP_MARK_OCTETS));
   return {
     limits: httpLimits,
+    fallbackName: scriptsDomain,
     trustedProxies,
     bucketSocket: publicBuckets.socketPath,
     log: config.log,

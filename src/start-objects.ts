@@ -1,5 +1,6 @@
 /** The object store on its database and blobs, with its figures and its work in the background. */
 import type { Database } from "#db";
+import type { Generations } from "#kit/generations.ts";
 import type { Log } from "#kit/log.ts";
 import type { Metrics } from "#kit/metrics.ts";
 import { openBlobs } from "#objects";
@@ -8,6 +9,8 @@ import { MeteredObjects } from "./metered-objects.ts";
 
 export interface ObjectParts {
   readonly db: Database;
+  /** Moved with what all threads of the process must see at once. */
+  readonly generations: Generations;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly now: () => number;
@@ -15,7 +18,7 @@ export interface ObjectParts {
 
 export async function startObjects(
   { blobsUrl, dataDir }: Config,
-  { db, log: whole, metrics, now }: ObjectParts,
+  { db, generations, log: whole, metrics, now }: ObjectParts,
   started: AsyncDisposableStack,
 ): Promise<MeteredObjects> {
   const log = whole.with({ part: "objects" });
@@ -25,7 +28,7 @@ export async function startObjects(
     log.warn("setting", { warning });
   }
   const blobs = started.use(await openBlobs({ url: blobsUrl, dataDir, environment: process.env }));
-  const objects = started.use(new MeteredObjects({ db, blobs, now }, metrics));
+  const objects = started.use(new MeteredObjects({ db, blobs, generations, now }, metrics));
   objects.startSweeping({
     onError: (cause) => log.warn("sweep failed", { cause }),
     onSwept: (swept) => objects.noteSwept(swept),

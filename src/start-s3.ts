@@ -1,17 +1,22 @@
-/** The S3 API: its listener before the object store. */
+/** The S3 API: before the object store on the main thread, or on threads of its own. */
 import type { S3Keys } from "#accounts";
-import { listenHttp } from "#http";
+import type { Database } from "#db";
 import type { HostPort } from "#kit/address.ts";
-import { ranges } from "#kit/cidr.ts";
+import type { Generations } from "#kit/generations.ts";
 import type { Log } from "#kit/log.ts";
 import type { Metrics } from "#kit/metrics.ts";
 import type { ObjectStore } from "#objects";
-import { Authentication, s3Door } from "#s3";
+import { S3Figures } from "#s3";
 import type { Config } from "./config.ts";
+import { listenS3 } from "./s3-listener.ts";
+import { startS3Threads } from "./s3-threads.ts";
 
 export interface S3PartsOfPlatform {
+  readonly db: Database;
+  readonly sealKey: Uint8Array;
   readonly objects: ObjectStore;
   readonly s3Keys: S3Keys;
+  readonly generations: Generations;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly now: () => number;
@@ -19,38 +24,28 @@ export interface S3PartsOfPlatform {
 
 /** Null where it is off. */
 export async function startS3(
-  { listen: { s3: address }, s3, httpLimits }: Config,
-  { objects, s3Keys, log, metrics, now }: S3PartsOfPlatform,
+  config: Config,
+  { db, sealKey, objects, s3Keys, generations, log, metrics, now }: S3PartsOfPlatform,
   started: AsyncDisposableStack,
 ): Promise<HostPort | null> {
+  const { httpLimits: limits } = config;
+  const { s3: address } = config.listen;
   if (address === null) return null;
-  const trustedProxies = s3.trustedProxies.length > 0 ? ranges(s3.trustedProxies) : null;
-  const refused = metrics.counter(
-    "selvedge_s3_connections_refused_total",
-    "Connections over a limit.",
-  );
+  const { threads, domains, trustedProxies } = config.s3;
+  const figures = new S3Figures(metrics); // What threads count is shown under the same names.
   const door = started.use(
-    await listenHttp({
-      address,
-      flag: "--s3",
-      limits: httpLimits,
-      unlimited: trustedProxies,
-      asksForBodies: true,
-      ...s3Door({
-        store: objects,
-        authentication: new Authentication({
-          find: (accessKeyId) => s3Keys.find(accessKeyId),
-          onUse: (key) => s3Keys.noteUse(key),
-          now,
+    threads === 0
+      ? await listenS3({ address, ...config.s3, limits, store: objects, s3Keys, figures, log, now })
+      : await startS3Threads({
+          address,
+          threads,
+          settings: { domains, trustedProxies, limits, sealKey, ...groundOf(config) },
+          db,
+          objects,
+          generations,
+          log: log.with({ door: "s3" }),
+          metrics,
         }),
-        domains: s3.domains,
-        trustedProxies,
-        log: log.with({ door: "s3" }),
-        metrics,
-        now,
-      }),
-      onTurnedAway: () => refused.count(),
-    }),
   );
   metrics.gauge(
     "selvedge_s3_connections",
@@ -58,4 +53,8 @@ export async function startS3(
     () => door.connections,
   );
   return door.address;
+}
+
+function groundOf({ dataDir, databaseUrl, blobsUrl, log }: Config) {
+  return { dataDir, databaseUrl, blobsUrl, log };
 }

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { SHARED_SERVER, startPostgres } from "./support/postgres.ts";
 
 /** Several times what all the tests take on two slow cores. */
-const PATIENCE_MS = 20 * 60_000;
+const PATIENCE_MS = 40 * 60_000;
 /** Several times what any one test takes on a machine that is busy with others. */
 const TEST_TIMEOUT_MS = 4 * 60_000;
 /** Files at a time: some wait for clocks and disks, so that there is work for more than the processors. */

@@ -36,6 +36,8 @@ interface ExportedHandler<Bound = Env> {
     env: Bound,
     ctx: ExecutionContext,
   ): void | Promise<void>;
+  /** Hears of changes in buckets whose notifications name the script. */
+  queue?(batch: MessageBatch<BucketEvent>, env: Bound, ctx: ExecutionContext): void | Promise<void>;
 }
 
 interface ExecutionContext {
@@ -51,6 +53,41 @@ interface ScheduledController {
   readonly scheduledTime: number;
   /** Not again for this time, should this run fail. */
   noRetry(): void;
+}
+
+interface MessageBatch<Body> {
+  readonly queue: string;
+  readonly messages: readonly Message<Body>[];
+  ackAll(): void;
+  retryAll(): void;
+}
+
+/** Acknowledged when the handler ends without fault, unless it says otherwise. */
+interface Message<Body> {
+  /** The same each time that it comes. */
+  readonly id: string;
+  readonly timestamp: Date;
+  readonly body: Body;
+  /** Which time it is, from 1. */
+  readonly attempts: number;
+  ack(): void;
+  retry(): void;
+}
+
+/** An object that has come or gone. */
+interface BucketEvent {
+  readonly account: string;
+  readonly action:
+    | "PutObject"
+    | "CopyObject"
+    | "CompleteMultipartUpload"
+    | "DeleteObject"
+    | "LifecycleDeletion";
+  readonly bucket: string;
+  /** Size and eTag are those of an object that has come. */
+  readonly object: { readonly key: string; readonly size?: number; readonly eTag?: string };
+  readonly eventTime: string;
+  readonly copySource?: { readonly bucket: string; readonly object: string };
 }
 
 /** Another script that is bound as a service. */
@@ -160,6 +197,7 @@ declare module "cloudflare:workers" {
     constructor(ctx: ExecutionContext, env: Bound);
     fetch?(request: Request): Response | Promise<Response>;
     scheduled?(controller: ScheduledController): void | Promise<void>;
+    queue?(batch: MessageBatch<BucketEvent>): void | Promise<void>;
   }
   /** An object that stays where it is; those who get it call its methods. */
   export abstract class RpcTarget {}

@@ -32,6 +32,7 @@ export async function measureS3(
   context: BenchContext,
   contender: S3Contender,
   asked: readonly S3Workload[],
+  askedWithSdk = sdkWorkloads,
 ): Promise<S3Figures> {
   const { cores, leftovers, note } = context;
   await using server = await contender.start();
@@ -53,18 +54,19 @@ export async function measureS3(
       runWrk(leftovers, cores, job, seconds),
     );
   }
-  if (contender.can("put")) Object.assign(figures, await measureSdk(context, contender, server));
-  return figures;
+  if (!contender.can("put")) return figures;
+  return { ...figures, ...(await measureSdk(context, contender, server, askedWithSdk)) };
 }
 
 async function measureSdk(
   context: BenchContext,
   contender: S3Contender,
   server: Running,
+  asked: readonly S3Workload[],
 ): Promise<S3Figures> {
   const figures: Record<string, Figures> = {};
   const program = new URL("./s3-sdk-load.ts", import.meta.url);
-  for (const { key, name, action, size } of sdkWorkloads) {
+  for (const { key, name, action, size } of asked) {
     context.note(`${contender.name}: ${name}`);
     await using load = startLoad<SdkJob, HttpResult>(context.leftovers, program, context.cores);
     const job = { address: server.address, action: action as SdkJob["action"], size };

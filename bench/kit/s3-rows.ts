@@ -25,7 +25,7 @@ const diskFigures: readonly ShownFigure[] = [
   { key: "rate", label: "requests/s", digits: 0 },
   { key: "megabytes", label: "MB/s", digits: 1 },
 ];
-const figures: readonly ShownFigure[] = [
+export const s3Figures: readonly ShownFigure[] = [
   ...diskFigures,
   { key: "perCore", label: "requests per CPU second", digits: 0 },
   { key: "cpuMicros", label: "server CPU µs/request", digits: 1 },
@@ -48,7 +48,7 @@ export function s3Rows(servers: readonly MeasuredS3[]): Row[] {
         return {
           name: isDisk ? `${workload.name}, beside files that are synced` : workload.name,
           names: { ours: ours.name, peer: peer.name },
-          shown: isDisk ? diskFigures : figures,
+          shown: isDisk ? diskFigures : s3Figures,
           aims: aimsOf(workload, peer.key),
           conditions: isDisk ? [] : [quiet satisfies Condition],
           rounds: ours.rounds.map((round, index) => ({

@@ -3,7 +3,8 @@ import type * as sdk from "../../test/clients/s3.ts";
 
 export type S3Sdk = typeof sdk;
 
-export const KEY = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" } as const;
+/** s3rver knows this one id, and is told to take any secret; ours must have 8 characters. */
+export const KEY = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER/S3RVER" } as const;
 export const REGION = "us-east-1";
 export const BUCKET = "bench";
 

@@ -86,9 +86,9 @@ function takeAllThatWait(): void {
   for (let isMore = true; isMore;) {
     isMore = false;
     for (const client of clients) {
-      const next = receiveMessageOnPort(client.port) as { message: ToWriter } | undefined;
+      const next = receiveMessageOnPort(client.port);
       if (next === undefined) continue;
-      take(client, next.message);
+      take(client, next.message as ToWriter);
       isMore = true;
     }
   }

@@ -115,6 +115,11 @@ test("an upgrade is asked for anew, and an answer has the request's id", () => {
   );
 });
 
+test("settings of HTTP/2 go to nobody: it would refuse to carry them", () => {
+  const raw = ["HTTP2-Settings", "AAA", "X", "y"];
+  assert.deepEqual(lines(responseHeaders(raw, "id")), ["X: y", "X-Request-Id: id"]);
+});
+
 test("a request has one Host, and one Cookie of all its crumbs", () => {
   const crumbs = ["cookie", "a=1", "x", ":authority", "cookie", "b=2; c=3", "cookie", "d=4"];
   const sent = lines(requestHeaders([":authority", "h", "host", "h", ...crumbs], client, null));

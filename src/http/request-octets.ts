@@ -2,14 +2,30 @@
 import type { IncomingMessage } from "node:http";
 import { BodyCutShort } from "./body.ts";
 
-/** Whoever leaves it early leaves the rest unread, and can still answer. */
+/** Of fewer octets the memory is left to the collector: to give it back by hand takes as long. */
+const LEAST_GIVEN_BACK = 16 * 1024;
+
+/**
+ * Each piece is good until the next is asked for: its memory is given back then. The collector looks at large pieces
+ * late and all at once, and would take a third of the CPU time of uploads. Whoever leaves it early leaves the rest
+ * unread, and can still answer.
+ */
 export async function* requestOctets(request: IncomingMessage): AsyncGenerator<Uint8Array> {
   try {
     const chunks = request.iterator({ destroyOnReturn: false });
-    for await (const chunk of chunks) yield chunk as Buffer;
+    for await (const chunk of chunks) {
+      yield chunk as Buffer;
+      giveBack(chunk as Buffer);
+    }
   } catch (cause) {
     throw new BodyCutShort("The request broke off", { cause });
   }
+}
+
+/** Unless others have a share in it. */
+function giveBack({ buffer, length }: Buffer): void {
+  const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === length;
+  if (isOwn && length >= LEAST_GIVEN_BACK) buffer.transfer(0);
 }
 
 /** What a refused client still sends is passed over up to here; beyond, its connection is better closed. */

@@ -57,6 +57,8 @@ export interface ListenOptions {
 export interface HttpListener extends AsyncDisposable {
   readonly address: HostPort;
   readonly connections: number;
+  /** For TLS: see there. */
+  setTicketKeys(keys: Uint8Array): void;
 }
 
 /** How long a stop waits for a next request on connections that look idle. */
@@ -113,6 +115,7 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
     get connections() {
       return sockets.size;
     },
+    setTicketKeys: (keys) => tls?.setTicketKeys(keys),
     [Symbol.asyncDispose]: () => {
       draining = true;
       // They have no end of their own that a stop could wait for.

@@ -1,19 +1,30 @@
 /** TLS before an HTTP server: certificates by name, and HTTP/2 for clients that ask for it. */
 import type { RequestListener, Server } from "node:http";
 import { createServer as createHttp2, type Http2Session } from "node:http2";
+import type { Socket } from "node:net";
 import { createServer as createTls, type SecureContext, type Server as TlsServer } from "node:tls";
 import { resetStream } from "./break-off.ts";
 import type { HttpLimits } from "./limits.ts";
 
 export interface TlsOptions {
-  /** What serves a hostname; null refuses the handshake. Clients that name none are refused without asking. */
+  /** What serves a hostname; null refuses the handshake. */
   readonly contextFor: (hostname: string) => Promise<SecureContext | null>;
+  /** What is shown to clients that name no host, asked for with each connection; null refuses them. */
+  readonly fallback: () => CertifiedKey | null | Promise<CertifiedKey | null>;
   /** Of session tickets: threads with the same keys go on with each other's sessions. */
   readonly ticketKeys: Uint8Array;
 }
 
+/** In PEM; `cert` has the chain. */
+export interface CertifiedKey {
+  readonly cert: string;
+  readonly key: string;
+}
+
 export interface TlsFront {
   readonly server: TlsServer;
+  /** From now on; sessions under other keys begin anew. */
+  setTicketKeys(keys: Uint8Array): void;
   /** Tells clients of HTTP/2 that no more requests are taken. */
   drain(): void;
 }
@@ -32,7 +43,7 @@ const RESETS_A_SECOND = 20;
 export function tlsFront(
   http: Server,
   handle: RequestListener,
-  { contextFor, ticketKeys }: TlsOptions,
+  { contextFor, fallback, ticketKeys }: TlsOptions,
   limits: HttpLimits,
 ): TlsFront {
   const sessions = new Set<Http2Session>();
@@ -77,6 +88,8 @@ export function tlsFront(
     ticketKeys: Buffer.from(ticketKeys),
     SNICallback: (hostname, done) => void choose(hostname, done),
   });
+  let keys = Buffer.from(ticketKeys);
+  showFallback(server, fallback, () => keys);
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   server.on("secureConnection", (socket) => {
     socket.on("error", () => socket.destroy());
@@ -84,10 +97,44 @@ export function tlsFront(
   });
   return {
     server,
+    setTicketKeys(others) {
+      keys = Buffer.from(others);
+      server.setTicketKeys(keys);
+    },
     drain: () => {
       for (const session of sessions) session.close();
     },
   };
+}
+
+/**
+ * Node asks nobody where a client names no host: it takes what the server itself has. So that is made to be the
+ * right one before a connection begins to speak TLS.
+ */
+function showFallback(
+  server: TlsServer,
+  fallback: TlsOptions["fallback"],
+  ticketKeys: () => Buffer,
+): void {
+  let shown: string | undefined;
+  const show = (pair: CertifiedKey | null) => {
+    if (pair?.cert === shown) return;
+    shown = pair?.cert;
+    server.setSecureContext({ ...pair, ticketKeys: ticketKeys() });
+  };
+  const begin = server.listeners("connection")[0] as (socket: Socket) => void;
+  server.off("connection", begin);
+  server.on("connection", (socket: Socket) => {
+    const pair = fallback();
+    if (pair instanceof Promise) {
+      socket.on("error", () => socket.destroy());
+      const settled = pair.then(show).catch(() => {}); // What was shown before is, or nothing.
+      void settled.then(() => socket.destroyed || begin.call(server, socket));
+    } else {
+      show(pair);
+      begin.call(server, socket);
+    }
+  });
 }
 
 function octetsOf(rawHeaders: readonly string[]): number {

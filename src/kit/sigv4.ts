@@ -2,6 +2,7 @@
  * AWS Signature Version 4 as S3 takes it: paths are escaped once, and the hash of the payload travels in a
  * header of its own. The one who signs and the one who checks build the same texts.
  */
+import assert from "node:assert/strict";
 import { createHmac, hash } from "node:crypto";
 
 export interface AccessKey {
@@ -31,6 +32,10 @@ export interface Signing {
 
 export const ALGORITHM = "AWS4-HMAC-SHA256";
 export const EMPTY_PAYLOAD_HASH = hash("sha256", "", "hex");
+
+/** Of SHA-256. */
+const HMAC_BLOCK = 64;
+const HMAC_OCTETS = 32;
 
 /** The headers to send: those given, those that signing adds, and the signature. */
 export function signRequest(request: UnsignedRequest, signing: Signing): Record<string, string> {
@@ -95,8 +100,19 @@ export function signingKey(secret: string, date: string, region: string, service
   return [date, region, service, "aws4_request"].reduce(hmac, Buffer.from(`AWS4${secret}`));
 }
 
+/** The HMAC of the text in hex. Hashes of one call each: an Hmac object takes twice the time. RFC 2104 §2. */
 export function sign(key: Buffer, text: string): string {
-  return createHmac("sha256", key).update(text).digest("hex");
+  const inner = Buffer.allocUnsafe(HMAC_BLOCK + Buffer.byteLength(text));
+  const outer = Buffer.allocUnsafe(HMAC_BLOCK + HMAC_OCTETS);
+  assert(key.length <= HMAC_BLOCK);
+  for (let i = 0; i < HMAC_BLOCK; i++) {
+    const octet = key[i] ?? 0;
+    inner[i] = octet ^ 0x36;
+    outer[i] = octet ^ 0x5c;
+  }
+  inner.write(text, HMAC_BLOCK);
+  outer.write(hash("sha256", inner, "hex"), HMAC_BLOCK, "hex");
+  return hash("sha256", outer, "hex");
 }
 
 /** Escapes a path, but for its slashes. */
@@ -112,10 +128,14 @@ export function escapeQuery(query: Readonly<Record<string, string>>): string {
 /** The same where a name may stand more than once. */
 export function escapePairs(pairs: Iterable<readonly [name: string, value: string]>): string {
   // Not sorted as a whole: "=" comes after "-", so that "a-b=" would stand before "a=".
-  return Array.from(pairs, ([name, value]) => [escape(name), escape(value)] as const)
-    .sort(([a, x], [b, y]) => (a === b ? order(x, y) : order(a, b)))
-    .map(([name, value]) => `${name}=${value}`)
-    .join("&");
+  const sorted = Array.from(pairs, ([name, value]) => ({
+    name: escape(name),
+    value: escape(value),
+  }));
+  sorted.sort((a, b) => (a.name === b.name ? order(a.value, b.value) : order(a.name, b.name)));
+  let query = "";
+  for (const { name, value } of sorted) query += `${query === "" ? "" : "&"}${name}=${value}`;
+  return query;
 }
 
 function order(a: string, b: string): number {
@@ -128,10 +148,9 @@ const PLAIN_PATH = /^[\w./~-]*$/;
 /** All but letters, digits and `-._~`; encodeURIComponent leaves five more as they are. */
 function escape(text: string): string {
   if (PLAIN.test(text)) return text;
-  return encodeURIComponent(text).replaceAll(
-    /[!'()*]/g,
-    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+  const escaped = encodeURIComponent(text);
+  if (!/[!'()*]/.test(escaped)) return escaped;
+  return escaped.replaceAll(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 function hmac(key: Buffer, text: string): Buffer {

@@ -125,13 +125,13 @@ const BUILT_IN: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a reference stands for. Differs from XML 1.0: control characters may be referred to, since S3
- * writes keys that have them so.
+ * What a reference stands for. Differs from XML 1.0: control characters and NUL may be referred to, since
+ * S3 writes keys that have them so.
  */
 function characterOf(reference: string): string | null {
   const number = /^#(?:x([0-9a-fA-F]{1,6})|(\d{1,7}))$/.exec(reference);
   if (number === null) return Object.hasOwn(BUILT_IN, reference) ? BUILT_IN[reference]! : null;
   const code = Number.parseInt(number[1] ?? number[2]!, number[1] === undefined ? 10 : 16);
-  const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+  const isCharacter = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
   return isCharacter ? String.fromCodePoint(code) : null;
 }

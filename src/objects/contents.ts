@@ -79,14 +79,15 @@ export class Contents {
 
   async #read<T>(body: Body | Uint8Array, intake: Intake, commit: Commit<T>): Promise<T> {
     const { bodyOctets, inlineOctets } = this.#limits;
+    const size = body instanceof Uint8Array ? body.length : (intake.size ?? null);
     const source = new Source(body, intake.size, bodyOctets);
-    const head = await source.readPast(inlineOctets);
-    if (source.isOver) return commit(inline(Buffer.concat(head), intake));
+    const head = size !== null && size > inlineOctets ? [] : await source.readPast(inlineOctets);
+    if (source.isOver) return commit(inline(joined(head), intake));
     const blob = randomId();
     using _ = this.#holds.writing(blob);
-    const size = body instanceof Uint8Array ? body.length : (intake.size ?? Infinity);
     const asked = askedOf(intake);
-    const hashing = size <= HASHED_HERE ? hashHere(asked) : hashOnThread(this.#hashThread, asked);
+    const isShort = size !== null && size <= HASHED_HERE;
+    const hashing = isShort ? hashHere(asked) : hashOnThread(this.#hashThread, asked);
     const iv = intake.seal && newIv();
     const kept = intake.seal?.cipher(iv!) ?? asIs;
     const { md5, checksums } = await this.#keep(blob, head, source, hashing, kept);
@@ -152,6 +153,10 @@ function inline(body: Uint8Array, intake: Intake): Content {
   return { size, etag: md5 ?? randomId(), checksums, body: kept, blob: null, iv };
 }
 
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+}
+
 function askedOf({ checksums = [], seal }: Intake): Asked {
   return { hasMd5Etag: seal === null, checksums };
 }
@@ -188,13 +193,13 @@ class Source {
     this.#limit = limit;
   }
 
-  /** Reads to the end, or until there is more than this. */
+  /** Reads to the end, or until there is more than this. Copies: octets are good until the next are asked for. */
   async readPast(octets: number): Promise<Uint8Array[]> {
     const head: Uint8Array[] = [];
     while (this.size <= octets) {
       const next = await this.next();
       if (next === null) break;
-      head.push(next);
+      head.push(Buffer.from(next));
     }
     return head;
   }

@@ -70,8 +70,8 @@ export class AllHolds {
   }
 
   async writtenAmong(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const all = [this.#own, ...this.#others];
-    return new Set((await Promise.all(all.map((holds) => holds.writtenAmong(ids)))).flat());
+    const others = [...this.#others].map((holds) => holds.writtenAmong(ids));
+    return new Set([...this.#own.writtenAmong(ids), ...(await Promise.all(others)).flat()]);
   }
 
   async collecting(ids: readonly string[]): Promise<Collecting> {

@@ -106,8 +106,9 @@ export interface ByteRange {
 }
 
 /**
- * Octets as they arrive. Whoever is given one reads it to its end, or returns it early. `next` may be
- * offered room of the reader's own: octets that begin there need no memory of their own.
+ * Octets as they arrive, each piece good until the next is asked for. Whoever is given one reads it to its end, or
+ * returns it early. `next` may be offered room of the reader's own: octets that begin there need no memory of their
+ * own.
  */
 export type Body = AsyncIterable<Uint8Array>;
 

@@ -232,6 +232,12 @@ onBothEngines("objects", (db) => {
     assert.deepEqual(await blobIds(blobs), before);
   });
 
+  test("5 GiB are not too large for one body: clients of S3 copy and send as much at once", async () => {
+    const put = (size: number) => store.put(bucket, "5-gib", watched("abcd"), { size });
+    await assert.rejects(put(5 * 1024 ** 3), is("incomplete-body"));
+    await assert.rejects(put(5 * 1024 ** 3 + 1), is("too-large"));
+  });
+
   test("a large body passes in slices and reads back", async () => {
     const value = randomBytes(3_000_001);
     const put = await store.put(bucket, "large", value);

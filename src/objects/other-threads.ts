@@ -8,11 +8,11 @@ import type { Collecting, Holds, OtherHolds } from "./holds.ts";
 
 /** What a change of objects may leave to do. */
 export interface Background {
-  garbageMade(): void;
-  lifecycleChanged(): void;
-  eventsAdded(): void;
+  readonly garbageMade: () => void;
+  readonly lifecycleChanged: () => void;
+  readonly eventsAdded: () => void;
   /** Resolves when those have heard of it who must. */
-  bucketRemoved(): Promise<void>;
+  readonly bucketRemoved: () => Promise<void>;
 }
 
 /** From the first of many changes to the message for all. Garbage waits for its collection anyway. */

@@ -6,6 +6,13 @@ import { S3Fault } from "./fault.ts";
 /** What stands before `-match`, `-none-match` and so on. */
 export type ConditionPrefix = "if" | "x-amz-copy-source-if" | "cf-copy-destination-if";
 
+/** Their names by prefix, made once: each request asks for them. */
+const NAMES: Readonly<Record<ConditionPrefix, ReturnType<typeof namesUnder>>> = {
+  if: namesUnder("if"),
+  "x-amz-copy-source-if": namesUnder("x-amz-copy-source-if"),
+  "cf-copy-destination-if": namesUnder("cf-copy-destination-if"),
+};
+
 const SECOND_MS = 1_000;
 
 /** Undefined without any. Dates that cannot be read go unheard, as does one that is still to come. */
@@ -14,10 +21,11 @@ export function conditionsOf(
   now: number,
   prefix: ConditionPrefix = "if",
 ): Conditions | undefined {
-  const match = call.header(`${prefix}-match`);
-  const noneMatch = call.header(`${prefix}-none-match`);
-  const modified = dateOf(call.header(`${prefix}-modified-since`));
-  const unmodified = dateOf(call.header(`${prefix}-unmodified-since`));
+  const names = NAMES[prefix];
+  const match = call.header(names.match);
+  const noneMatch = call.header(names.noneMatch);
+  const modified = dateOf(call.header(names.modified));
+  const unmodified = dateOf(call.header(names.unmodified));
   const after = modified !== undefined && modified <= now ? modified : undefined;
   const hasTags = match !== undefined || noneMatch !== undefined;
   if (!hasTags && after === undefined && unmodified === undefined) return undefined;
@@ -28,6 +36,15 @@ export function conditionsOf(
     // The store's limit is exclusive, the header's is not.
     ...(unmodified !== undefined && { uploadedBefore: unmodified + SECOND_MS }),
     secondsGranularity: true,
+  };
+}
+
+function namesUnder(prefix: ConditionPrefix) {
+  return {
+    match: `${prefix}-match`,
+    noneMatch: `${prefix}-none-match`,
+    modified: `${prefix}-modified-since`,
+    unmodified: `${prefix}-unmodified-since`,
   };
 }
 

@@ -3,14 +3,15 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { breakOff, leavesMuch, type RejectedReply, type RejectedRequest, requestIds } from "#http";
 import type { Ranges } from "#kit/cidr.ts";
 import type { Log } from "#kit/log.ts";
-import type { Metrics } from "#kit/metrics.ts";
 import { randomHex } from "#kit/random.ts";
 import { admit } from "./admit.ts";
 import { S3Call } from "./call.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import { errorDocument, toS3Fault } from "./errors.ts";
 import { S3Fault } from "./fault.ts";
+import type { S3Figures } from "./figures.ts";
 import { hostsOf } from "./hosts.ts";
+import { sendLate, unlessLate } from "./late.ts";
 import { observer, type Seen } from "./observe.ts";
 import type { S3Answer, S3Parts } from "./operation.ts";
 import { operations } from "./operations/index.ts";
@@ -25,7 +26,7 @@ export interface S3DoorOptions extends S3Parts {
   /** Whose `X-Forwarded-Host` is believed. */
   readonly trustedProxies: Ranges | null;
   readonly log: Log;
-  readonly metrics: Metrics;
+  readonly figures: S3Figures;
 }
 
 /** What a listener needs to serve S3. */
@@ -56,17 +57,23 @@ export function s3Door(options: S3DoorOptions): S3Door {
       "Server",
       "Selvedge",
     ];
+    const refused = (error: unknown) =>
+      refusal(error, { resource: seen.path, requestId, hostId }, request, log);
     let answer: S3Answer;
     try {
       answer = await perform(options, routes, response, seen);
     } catch (error) {
-      answer = refusal(error, { resource: seen.path, requestId, hostId }, request, log);
+      answer = refused(error);
     }
     try {
       if (request.headers.origin !== undefined && request.method !== "OPTIONS") {
         common = [...common, ...(await corsHeaders(options.store, seen.bucket, request))];
       }
-      if (leavesUnread(seen)) await sendLast(response, answer, common, requestId);
+      const isLast = leavesUnread(seen);
+      if (answer.late !== undefined) {
+        const headers = isLast ? [...common, "Connection", "close"] : common;
+        answer = await sendLate(response, answer.late.catch(refused), headers);
+      } else if (isLast) await sendLast(response, answer, common, requestId);
       else await send(response, answer, common);
       observe(seen, answer, requestId, performance.now() - began);
     } catch (cause) {
@@ -120,7 +127,8 @@ async function perform(
   };
   const call = new S3Call({ request, target, authenticated, askForBody });
   await admit(call, operation, options);
-  return operation.handle(call, options);
+  const work = operation.handle(call, options);
+  return operation.takesLong === true ? unlessLate(work) : work;
 }
 
 /** A body that is still to come is read past when it is small, unless its sender waits to be asked for it. */

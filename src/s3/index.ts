@@ -5,4 +5,5 @@
  */
 export { Authentication } from "./auth/index.ts";
 export { type S3Door, s3Door } from "./door.ts";
+export { S3Figures } from "./figures.ts";
 export { publicBucketDoor } from "./public/public-bucket-door.ts";

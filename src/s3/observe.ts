@@ -1,7 +1,7 @@
 /** Gives each request its line in the log and its place in the metrics. */
 import type { IncomingMessage } from "node:http";
 import type { Log } from "#kit/log.ts";
-import type { Metrics } from "#kit/metrics.ts";
+import type { S3Figures } from "./figures.ts";
 import type { S3Answer } from "./operation.ts";
 
 /** What becomes known of a request on its way. */
@@ -17,31 +17,14 @@ export interface Seen {
   isAsked: boolean;
 }
 
-const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
-export function observer({ log, metrics }: { readonly log: Log; readonly metrics: Metrics }) {
-  const requests = metrics.counter("selvedge_s3_requests_total", "Requests to the S3 API.", [
-    "operation",
-    "status",
-  ]);
-  const durations = metrics.histogram(
-    "selvedge_s3_request_seconds",
-    "Time from a request's headers to the end of its answer.",
-    DURATION_BUCKETS,
-  );
-  const octets = { in: 0, out: 0 };
-  metrics.totals(
-    "selvedge_s3_octets_total",
-    "Octets of bodies that requests announced, and that answers had.",
-    ["direction"],
-    () => Object.entries(octets).map(([direction, total]) => [[direction], total]),
-  );
+export function observer({ log, figures }: { readonly log: Log; readonly figures: S3Figures }) {
+  const { requests, durations, octets } = figures;
   return (seen: Seen, { status = 200, body }: S3Answer, requestId: string, ms: number): void => {
     const { request, path, operation, actor } = seen;
     requests.count(operation, String(status));
     durations.observe(ms / 1000);
-    octets.in += Number(request.headers["content-length"] ?? 0) || 0;
-    octets.out += request.method === "HEAD" ? 0 : (body?.length ?? 0);
+    octets.add(Number(request.headers["content-length"] ?? 0) || 0, "in");
+    octets.add(request.method === "HEAD" ? 0 : (body?.length ?? 0), "out");
     log.info("request", {
       request_id: requestId,
       operation,

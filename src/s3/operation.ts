@@ -11,6 +11,8 @@ export interface S3Answer {
   readonly headers?: string[];
   /** None for HEAD, whose length stands in the headers. Text is XML. */
   readonly body?: string | Uint8Array | StreamedBody;
+  /** In place of all else: what takes so long that the client must be kept waiting for it. */
+  readonly late?: Promise<S3Answer>;
 }
 
 /** What operations work with. */
@@ -39,6 +41,8 @@ export interface Operation {
   readonly withoutBucket?: true;
   /** Makes the bucket where `cf-create-bucket-if-missing` asks for it, as R2 does. */
   readonly mayCreateBucket?: true;
+  /** May take longer than clients wait. Its answer is a document. */
+  readonly takesLong?: true;
   readonly handle: (call: S3Call, parts: S3Parts) => Promise<S3Answer> | S3Answer;
 }
 

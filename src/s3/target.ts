@@ -44,15 +44,19 @@ export function bucketOfHost(host: string, domains: readonly string[]): string {
   return "";
 }
 
+const ASCII = /^[\0-\x7f]*$/;
+
 /** Differs from forms: a plus is a plus. */
 function readQuery(text: string): QueryPairs {
   if (text === "") return [];
+  const isAscii = ASCII.test(text); // Once for all of them: most have nothing to decode.
+  const read = (part: string) => (isAscii && !part.includes("%") ? part : decoded(part));
   const pairs: [string, string][] = [];
   for (const pair of text.split("&")) {
     if (pair === "") continue;
     const equals = pair.indexOf("=");
-    if (equals === -1) pairs.push([decoded(pair), ""]);
-    else pairs.push([decoded(pair.slice(0, equals)), decoded(pair.slice(equals + 1))]);
+    if (equals === -1) pairs.push([read(pair), ""]);
+    else pairs.push([read(pair.slice(0, equals)), read(pair.slice(equals + 1))]);
   }
   return pairs;
 }

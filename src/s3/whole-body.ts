@@ -15,15 +15,15 @@ export async function readWhole(
   if (Number(declared) > limit) throw new BodyTooLarge(limit);
   if (declared === undefined && headers["transfer-encoding"] === undefined) return Buffer.alloc(0);
   const { body, length, checksums } = apart ? call.payloadApart() : call.payload();
-  const chunks: Uint8Array[] = [];
+  const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
     if (size > limit) throw new BodyTooLarge(limit);
-    chunks.push(chunk);
+    chunks.push(Buffer.from(chunk)); // A copy: they are good until the next is asked for.
   }
   if (length !== null && length !== size) throw new S3Fault("IncompleteBody");
-  const octets = chunks.length === 1 ? Buffer.from(chunks[0]!) : Buffer.concat(chunks);
+  const octets = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
   for (const checksum of checksums) verify(octets, checksum);
   return octets;
 }

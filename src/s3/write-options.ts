@@ -36,6 +36,7 @@ export function refuseUnheard(call: HeaderSource): void {
     const name = `x-amz-${rest}`;
     const isRefused =
       (name === "x-amz-acl" && !HARMLESS_ACLS.has(value)) ||
+      (name === "x-amz-bucket-object-lock-enabled" && value.toLowerCase() !== "false") ||
       (rest.startsWith("server-side-encryption") && !rest.includes("-customer-")) ||
       NOT_OFFERED.test(name);
     if (!isRefused) continue;

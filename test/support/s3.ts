@@ -10,12 +10,20 @@ export interface S3TestServer extends TestServer {
   readonly endpoint: string;
 }
 
+let threads = 0;
+
+/** From now on every server that starts has its S3 door on so many threads. */
+export function serveS3OnThreads(many: number): void {
+  threads = many;
+}
+
 export async function startS3(options: ServerOptions = {}): Promise<S3TestServer> {
   const server = await startServer({
     ...options,
     env: {
       SELVEDGE_BOOTSTRAP_S3_ACCESS_KEY_ID: ACCESS_KEY_ID,
       SELVEDGE_BOOTSTRAP_S3_SECRET_ACCESS_KEY: SECRET_ACCESS_KEY,
+      SELVEDGE_S3_THREADS: String(threads),
       ...options.env,
     },
   });

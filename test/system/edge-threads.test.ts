@@ -11,7 +11,7 @@ import { freePorts } from "../support/free-ports.ts";
 import { until } from "../support/patience.ts";
 import { keyHeaders, startServer } from "../support/server.ts";
 import { call } from "./api.ts";
-import { Edge, HTTP_PORT, type RawOrigin } from "./edge-rig.ts";
+import { Edge, HTTP_PORT, ONE_THREAD, type RawOrigin } from "./edge-rig.ts";
 import { firstIds } from "./policies.ts";
 
 /** The system spreads them by a hash: that one of three threads gets none of so many happens once in ten thousand times. */
@@ -27,13 +27,11 @@ interface Answer {
 /** Clients that keep their connections, one each. */
 class Clients {
   readonly #edge: URL;
-  readonly #agents = Array.from(
-    { length: CONNECTIONS },
-    () => new Agent({ keepAlive: true, maxSockets: 1 }),
-  );
+  readonly #agents: readonly Agent[];
 
-  constructor(edge: string) {
+  constructor(edge: string, length = CONNECTIONS) {
     this.#edge = new URL(edge);
+    this.#agents = Array.from({ length }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
   }
 
   /** What each of them gets. */
@@ -191,6 +189,23 @@ suite("threads of one edge", async () => {
     }
   });
 
+  test("show the platform's own certificate to clients that name no host", async () => {
+    const ca = readFileSync(join(server.data, "local-ca.crt"), "utf8");
+    const { hostname: host, port } = edge.https;
+    for (let i = 0; i < CONNECTIONS; i++) {
+      const socket = connectTls({
+        host,
+        port: Number(port),
+        ca,
+        checkServerIdentity: () => undefined,
+      });
+      await once(socket, "secureConnect");
+      assert.equal(socket.servername, false);
+      assert.match(socket.getPeerCertificate().subjectaltname!, /^DNS:scripts\.localhost,/);
+      socket.destroy();
+    }
+  });
+
   test("write lines of the log that are whole", async () => {
     await clients.ask("tls.example.com", "/logged");
     const logged = () =>
@@ -248,6 +263,33 @@ test("a stop lets the requests finish that any thread has", async () => {
   assert.equal(await ended, 0);
   assert.deepEqual(origin.faults, []);
 });
+
+test("a stop ends HTTP and HTTPS together, not one after the other", async () => {
+  await using edge = await Edge.start(ONE_THREAD);
+  const waiting: Socket[] = [];
+  await edge.origin("slow", (socket) => void waiting.push(socket));
+  const clients = new Clients(edge.http, 1);
+  const answers = clients.ask("slow.example.com");
+  await until(() => waiting.length === 1);
+  const ended = edge.server.end();
+  for (const url of [new URL(edge.http), edge.https]) await until(() => refuses(url));
+  for (const socket of waiting) saying("done")(socket);
+  assert.deepEqual(texts(await answers), ["done"]);
+  clients.close();
+  assert.equal(await ended, 0);
+});
+
+async function refuses({ hostname, port }: URL): Promise<boolean> {
+  const socket = connect(Number(port), hostname);
+  try {
+    await once(socket, "connect");
+    return false;
+  } catch {
+    return true;
+  } finally {
+    socket.destroy();
+  }
+}
 
 test("an address that threads share is not shared with another server", async () => {
   const [port] = await freePorts(1);

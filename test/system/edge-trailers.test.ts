@@ -135,6 +135,15 @@ suite("trailers of an answer", async () => {
     assert.deepEqual(asking(), ["trailers"]);
   });
 
+  test("that HTTP/2 does not carry stay here", async () => {
+    const answer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n";
+    await edge.origin("settings", saying(`${answer}HTTP2-Settings: AAA\r\nX-Sum: 1\r\n\r\n`));
+    for (let i = 0; i < 2; i++) {
+      const { text, trailers } = await askHttp2("settings");
+      assert.deepEqual({ text, trailers }, { text: "ok", trailers: { "x-sum": "1" } });
+    }
+  });
+
   test("behind no body at all arrive too", async () => {
     const empty =
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nGrpc-Status: 0\r\n\r\n";

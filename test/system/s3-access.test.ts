@@ -112,6 +112,15 @@ suite("an S3 key", () => {
     await denied(other.send(new S3.CreateBucketCommand({ Bucket: "new-two" })));
   });
 
+  test("reads what is so of every bucket, as tools ask for it, and none of the settings", async () => {
+    const client = clientWith(await make({ buckets: [{ name: "photos" }] }));
+    const Bucket = "photos";
+    assert.equal((await client.send(new S3.GetBucketAclCommand({ Bucket }))).Grants?.length, 1);
+    await client.send(new S3.GetBucketVersioningCommand({ Bucket }));
+    await denied(client.send(new S3.GetBucketVersioningCommand({ Bucket: "others" })));
+    await denied(client.send(new S3.GetBucketCorsCommand({ Bucket })));
+  });
+
   test("opens its buckets and no others, and sees only them", async () => {
     const client = clientWith(await make({ buckets: [{ name: "photos" }] }));
     await get(client, "photos", "2025/a");

@@ -38,11 +38,21 @@ suite("a bucket", () => {
     const place = (location: string) =>
       `<?xml version="1.0"?><CreateBucketConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><LocationConstraint>${location}</LocationConstraint></CreateBucketConfiguration>`;
     assert.equal((await ask("PUT", "/located-1", { body: place("WEUR") })).status, 200);
+    assert.equal((await ask("PUT", "/located-3", { body: place("eu-west-1") })).status, 200);
     const refused = await ask("PUT", "/located-2", { body: place("the-moon") });
     assert.equal(codeOf(refused), "IllegalLocationConstraintException");
     assert.equal((await ask("HEAD", "/located-2")).status, 404);
     const shown = await ask("GET", "/located-1", { query: { location: "" } });
     assert.match(shown.text, /<LocationConstraint[^>]*>auto<\/LocationConstraint>/);
+  });
+
+  test("is not made with a promise that would not be kept", async () => {
+    const headers = { "x-amz-bucket-object-lock-enabled": "true" };
+    const refused = await ask("PUT", "/locked-1", { headers });
+    assert.deepEqual([refused.status, codeOf(refused)], [501, "NotImplemented"]);
+    assert.equal((await ask("HEAD", "/locked-1")).status, 404);
+    const none = { "x-amz-bucket-object-lock-enabled": "false" };
+    assert.equal((await ask("PUT", "/locked-1", { headers: none })).status, 200);
   });
 
   test("is made by a write that asks for it, as R2 does it", async () => {
@@ -267,6 +277,12 @@ suite("deletes of many", () => {
     assert.deepEqual(textsOf(left, "Key"), ["a", "b", "c"]);
     const quiet = documentOf(await remove("many-1", `<Quiet>true</Quiet>${object("a")}`));
     assert.deepEqual(quiet.children, []);
+  });
+
+  test("take keys that XML can only refer to", async () => {
+    await filled("many-2", ["\0", "a\u0001"]);
+    await remove("many-2", object("&#0;") + object("a&#x1;"));
+    assert.deepEqual(textsOf(documentOf(await ask("GET", "/many-2")), "Key"), []);
   });
 
   test("are at most a thousand, and at least one", async () => {

@@ -247,6 +247,15 @@ suite("ranges", () => {
     const modified = (await ask("HEAD", "/b-1/digits")).headers["last-modified"]!;
     assert.equal((await ranged(modified)).status, 206);
     assert.equal((await ranged("Thu, 01 Jan 2015 00:00:00 GMT")).status, 200);
+    assert.equal((await ranged(etag, "bytes=0-")).headers["content-range"], "bytes 0-9/10");
+    for (const [given, status, length] of [
+      [etag, 206, "2"],
+      ['"other"', 200, "10"],
+    ] as const) {
+      const headers = { range: "bytes=0-1", "if-range": given };
+      const head = await ask("HEAD", "/b-1/digits", { headers });
+      assert.deepEqual([head.status, head.headers["content-length"]], [status, length]);
+    }
   });
 
   test("of an object of no parts: its only part is the whole", async () => {
@@ -325,6 +334,22 @@ suite("a customer's key", () => {
       });
       assert.equal(answer.status, 400, answer.text);
     }
+    const { [`${name}-key-md5`]: _, ...unproved } = headers;
+    const answer = await ask("PUT", "/b-1/secret-2", { body: "x", headers: unproved });
+    assert.deepEqual([answer.status, codeOf(answer)], [400, "InvalidArgument"]);
+  });
+
+  test("is taken off an object that is copied onto itself without one", async () => {
+    await put("undressed", "hidden text", headers);
+    const source = Object.entries(headers).map(([header, value]) => [
+      header.replace("x-amz-", "x-amz-copy-source-"),
+      value,
+    ]);
+    const copied = await ask("PUT", "/b-1/undressed", {
+      headers: { "x-amz-copy-source": "b-1/undressed", ...Object.fromEntries(source) },
+    });
+    assert.equal(copied.status, 200, copied.text);
+    assert.equal((await ask("GET", "/b-1/undressed")).text, "hidden text");
   });
 });
 

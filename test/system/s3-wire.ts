@@ -1,9 +1,9 @@
 /** Signed requests to the S3 door as they go over the wire: no client that tidies paths and headers. */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { type Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { signRequest } from "#kit/sigv4.ts";
+import { type AccessKey, signRequest } from "#kit/sigv4.ts";
 import { parseXml, type XmlElement } from "#kit/xml.ts";
 import { ACCESS_KEY_ID, REGION, SECRET_ACCESS_KEY } from "../support/s3.ts";
 
@@ -14,6 +14,10 @@ export interface Ask {
   /** Names in lower case. All of them are signed. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
+  /** The tests' own unless told. */
+  readonly key?: AccessKey;
+  /** A connection of its own unless told. */
+  readonly agent?: Agent;
 }
 
 export interface Answer {
@@ -23,13 +27,13 @@ export interface Answer {
   readonly text: string;
 }
 
-const key = { id: ACCESS_KEY_ID, secret: SECRET_ACCESS_KEY };
+const ownKey = { id: ACCESS_KEY_ID, secret: SECRET_ACCESS_KEY };
 
 /** The headers that make a request one of the tests' own key. */
 export function signed(
   endpoint: string,
   method: string,
-  { path, query = {}, headers = {}, body = "" }: Ask,
+  { path, query = {}, headers = {}, body = "", key = ownKey }: Ask,
   payloadHash = hash("sha256", body, "hex"),
 ): Record<string, string> {
   const { host } = new URL(endpoint);
@@ -55,7 +59,14 @@ export async function ask(endpoint: string, method: string, wanted: Ask): Promis
   }
   return new Promise((resolve, reject) => {
     const path = targetOf(wanted);
-    const sent = httpRequest({ hostname, port, method, path, headers, agent: false });
+    const sent = httpRequest({
+      hostname,
+      port,
+      method,
+      path,
+      headers,
+      agent: wanted.agent ?? false,
+    });
     sent.once("error", reject);
     sent.once("response", (response) => {
       buffer(response).then(

@@ -51,9 +51,11 @@ test("logs and exceptions stand below, with their stacks", () => {
   );
 });
 
-test("a cron trigger and a word of the server's own have their subject", () => {
+test("a cron trigger, a queue and a word of the server's own have their subject", () => {
   const cron = { ...event, event: { cron: "* * * * *" }, eventTimestamp: null };
   assert.equal(showEvent(cron, plain), "cron * * * * * ok");
+  const queue = { ...event, event: { queue: "q" }, eventTimestamp: null };
+  assert.equal(showEvent(queue, plain), "queue q ok");
   const word = { ...event, outcome: "unknown", event: { type: "overload", message: "too fast" } };
   assert.equal(showEvent(word, plain), "08:30:02 too fast ended without a word");
 });

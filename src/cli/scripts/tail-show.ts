@@ -13,6 +13,7 @@ export interface TraceEvent {
     readonly request?: { readonly method: string; readonly url: string };
     readonly response?: { readonly status: number };
     readonly cron?: string;
+    readonly queue?: string;
     readonly type?: string;
     readonly message?: string;
   } | null;
@@ -59,6 +60,7 @@ function subjectOf({ event }: TraceEvent, { bold }: Styles): string {
     return `${bold(visible(`${method} ${url}`))}${status}`;
   }
   if (event?.cron !== undefined) return bold(visible(`cron ${event.cron}`));
+  if (event?.queue !== undefined) return bold(visible(`queue ${event.queue}`));
   if (event?.message !== undefined) return visible(event.message);
   return bold("event");
 }

@@ -93,8 +93,11 @@ class OriginAnswer implements AnswerSink, AsyncIterableIterator<Uint8Array> {
     this.fail(new Error("The answer was given up"));
   }
 
-  data(octets: Buffer): void {
-    this.#chunks.push(octets);
+  /** They wait for a reader, and few must not hold all of a large room that they were read into. */
+  data(octets: Buffer, free: () => void): void {
+    const isSmall = octets.length < octets.buffer.byteLength / 2;
+    this.#chunks.push(isSmall ? Buffer.from(octets) : octets);
+    if (isSmall) free();
     this.#held += octets.length;
     if (this.#held > HELD_OCTETS) this.#exchange?.pause();
     this.#tell();

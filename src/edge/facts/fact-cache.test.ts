@@ -7,13 +7,17 @@ import type { Fact } from "./facts.ts";
 /** A cache that asks the test, which answers when it likes. */
 function open() {
   const generations = new Generations();
-  const asked: { key: string; answer: (fact: Fact<string>) => void }[] = [];
+  const asked: {
+    key: string;
+    answer: (fact: Fact<string>) => void;
+    refuse: (error: Error) => void;
+  }[] = [];
   const world = { now: 0 };
   const cache = new FactCache<string>({
     // As a thread has them.
     generations: new Generations(generations.shared),
     now: () => world.now,
-    ask: (key) => new Promise((answer) => asked.push({ key, answer })),
+    ask: (key) => new Promise((answer, refuse) => asked.push({ key, answer, refuse })),
   });
   return { generations, asked, world, cache };
 }
@@ -48,6 +52,18 @@ suite("what a thread has been told", () => {
     asked[1]!.answer({ value: "new", depends: generations.of("zone") });
     assert.deepEqual([await after[0], await after[1]], ["new", "new"]);
     assert.equal(cache.get("a"), "new");
+  });
+
+  test("is asked for again by those who came while it was refused to others: that may be over", async () => {
+    const { cache, asked, generations } = open();
+    const before = cache.get("a");
+    const after = [cache.get("a"), cache.get("a")];
+    asked[0]!.refuse(new Error("The script does not start"));
+    await assert.rejects(Promise.resolve(before), /does not start/);
+    await new Promise(setImmediate);
+    assert.equal(asked.length, 2, "once for all of them");
+    asked[1]!.answer({ value: "new", depends: generations.of("zone") });
+    assert.deepEqual([await after[0], await after[1]], ["new", "new"]);
   });
 
   test("is not kept when it is for one use, and not beyond its time", async () => {

@@ -33,8 +33,8 @@ export class FactCache<T> {
     const asking = this.#asking.get(key);
     if (asking !== undefined) {
       // It was asked for before this request came: since then it may have changed.
-      const fact = await asking;
-      if (this.#isGood(fact)) return fact.value;
+      const fact = await asking.catch(() => null);
+      if (fact !== null && this.#isGood(fact)) return fact.value;
     }
     return (await (this.#asking.get(key) ?? this.#ask(key))).value;
   }

@@ -44,7 +44,7 @@ const cache = await openCache();
 const pool = new OriginPool({ now });
 const places = new ScriptPlaces({ main, generations, now });
 const buckets = new Upstream({ target: { path: data.bucketSocket }, ...BUCKET_CONNECTIONS });
-const contexts = new TlsContexts({ main, generations, now });
+const contexts = new TlsContexts({ main, fallbackName: data.fallbackName, generations, now });
 const door: Omit<EdgeOptions, "scheme" | "httpsPort"> = {
   hosts: new FactCache({ generations, now, ask: (hostname) => main.ask("host", hostname) }),
   zones: new FactCache({ generations, now, ask: askForZone }),
@@ -55,7 +55,7 @@ const door: Omit<EdgeOptions, "scheme" | "httpsPort"> = {
   log,
   observe: observer({ log, counters }),
 };
-const listeners = new AsyncDisposableStack();
+const listeners: HttpListener[] = [];
 
 port.on("message", (message: ToEdgeThread) => hear(message));
 
@@ -73,6 +73,9 @@ function hear(message: ToEdgeThread): void {
       break;
     case "forget":
       cache.forget(message.keys);
+      break;
+    case "ticket keys":
+      for (const listener of listeners) listener.setTicketKeys(message.ticketKeys);
       break;
     case "listen":
       void start(message.addresses);
@@ -102,6 +105,7 @@ async function listen(
 ): Promise<HostPort> {
   const tls: TlsOptions = {
     contextFor: (hostname) => contexts.of(hostname),
+    fallback: () => contexts.fallback(),
     ticketKeys: data.ticketKeys,
   };
   const listener: HttpListener = await listenHttp({
@@ -115,13 +119,13 @@ async function listen(
     ...(scheme === "https" && { tls }),
     onTurnedAway: () => counters.turnAway(),
   });
-  listeners.use(listener);
+  listeners.push(listener);
   return listener.address;
 }
 
 /** What is under way has its time. */
 async function stop(): Promise<void> {
-  await listeners.disposeAsync();
+  await Promise.all(listeners.map((listener) => listener[Symbol.asyncDispose]()));
   pool[Symbol.dispose]();
   places[Symbol.dispose]();
   buckets[Symbol.dispose]();

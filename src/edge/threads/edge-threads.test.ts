@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { connect } from "node:tls";
+import type { Worker } from "node:worker_threads";
 import { Generations } from "#kit/generations.ts";
 import { Log } from "#kit/log.ts";
 import { Metrics } from "#kit/metrics.ts";
+import { selfSigned } from "#kit/self-signed.ts";
 import type { Zone, ZoneRecord } from "#zones";
+import { CRASH_FILE } from "../../../test/support/crash-when-told.ts";
 import { until } from "../../../test/support/patience.ts";
 import type { PurgeLog } from "../cache/purge-log.ts";
 import { DiskLedger } from "../cache/disk-ledger.ts";
@@ -18,12 +23,18 @@ import { startEdgeThreads } from "./edge-threads.ts";
 
 /** Where the edge asks for clients that name the port. */
 const ORIGIN = { host: "127.0.0.77", port: 2095 };
+const HOUR_MS = 3_600_000;
+
+interface Given {
+  readonly tell: () => Promise<void>;
+  readonly ticketKeysMs: number;
+}
 
 /** Two threads before one origin; a file of that name ends one of them. */
-async function open() {
+async function open({ tell = async () => {}, ticketKeysMs = HOUR_MS }: Partial<Given> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "edge-threads-"));
   const crash = join(folder, "crash");
-  process.env["SELVEDGE_TEST_CRASH"] = crash; // Threads have a copy of it.
+  process.env[CRASH_FILE] = crash;
   const origin = createServer((_request, response) => response.end("ok"));
   origin.listen(ORIGIN.port, ORIGIN.host);
   await once(origin, "listening");
@@ -33,12 +44,23 @@ async function open() {
   names.load([
     { id: "z", name: "a.test", serial: 1, settings: { ssl: { value: "off" } } } as unknown as Zone,
   ]);
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const cert = selfSigned({
+    privateKey,
+    names: ["a.test"],
+    addresses: [],
+    validFrom: Date.now() - HOUR_MS,
+    validUntil: Date.now() + HOUR_MS,
+    serial: Buffer.from([1]),
+  });
+  const pair = { cert, key: privateKey.export({ type: "pkcs8", format: "pem" }) };
   const generations = new Generations();
   const metrics = new Metrics();
   const lines: string[] = [];
   const format = "json";
   const edge = await startEdgeThreads({
-    addresses: { http: { host: "127.0.0.1", port: 0 }, https: null },
+    addresses: { http: { host: "127.0.0.1", port: 0 }, https: { host: "127.0.0.1", port: 0 } },
+    ticketKeysMs,
     threads: 2,
     entry: new URL("./crashing-thread.contract.ts", import.meta.url),
     settings: {
@@ -51,6 +73,7 @@ async function open() {
         connections: 100,
         connectionsPerSource: 100,
       },
+      fallbackName: "a.test",
       bucketSocket: "/nowhere",
       trustedProxies: [],
       log: { format, level: "error" },
@@ -70,20 +93,24 @@ async function open() {
       routesOf: () => ({ routes: [], domains: [] }),
       ownScript: () => null,
       isBucket: () => false,
-      certificateFor: () => null,
+      certificateFor: () => pair,
       now: Date.now,
     }),
     openScript: () => Promise.reject(new Error("No scripts here")),
     ledger: new DiskLedger({ folder, limitOctets: 0, onError: assert.fail }),
     purges: {
       floor: 0,
-      tell: async () => ({ [Symbol.dispose]() {} }),
+      tell: async () => {
+        await tell();
+        return { [Symbol.dispose]() {} };
+      },
     } as unknown as PurgeLog,
     log: new Log({ format, level: "info", now: Date.now, write: (text) => lines.push(text) }),
     metrics,
   });
   const port = edge.addresses.http!.port;
   return {
+    https: edge.addresses.https!,
     crash: () => writeFileSync(crash, ""),
     lines,
     metrics,
@@ -116,4 +143,52 @@ test("a thread that dies is logged and started again, and the others go on meanw
   assert.match(edge.lines.join(""), /"message":"The thread has crashed"/);
   assert.match(edge.metrics.print(), /selvedge_edge_thread_restarts_total 3\n/);
   await until(() => edge.metrics.print().includes("selvedge_edge_connections 0\n"));
+});
+
+test("a thread that cannot be told of purges is given up, and another is started", async () => {
+  const running = new Set<Worker>();
+  const note = (worker: Worker) => {
+    running.add(worker);
+    worker.once("exit", () => running.delete(worker));
+  };
+  process.on("worker", note);
+  let isAway = false;
+  const tell = async () => {
+    if (!isAway) return;
+    isAway = false;
+    throw new Error("The database is away");
+  };
+  await using edge = await open({ tell });
+  isAway = true;
+  edge.crash();
+  await until(() => edge.lines.join("").includes("a thread of the edge is back"));
+  process.off("worker", note);
+  assert.match(edge.lines.join(""), /"message":"The database is away"/);
+  await until(() => running.size <= 2);
+  assert.equal(await edge.ask(), 200);
+});
+
+test("keys of session tickets are new after a time, on all threads", async () => {
+  await using edge = await open({ ticketKeysMs: 200 });
+  const shake = async (before?: Buffer): Promise<{ session: Buffer; isReused: boolean }> => {
+    const to = { ...edge.https, servername: "a.test", maxVersion: "TLSv1.2" } as const;
+    const socket = connect({
+      ...to,
+      rejectUnauthorized: false,
+      ...(before && { session: before }),
+    });
+    await once(socket, "secureConnect");
+    const shaken = { session: socket.getSession()!, isReused: socket.isSessionReused() };
+    socket.destroy();
+    return shaken;
+  };
+  let session: Buffer;
+  await until(async () => {
+    ({ session } = await shake());
+    return (await shake(session)).isReused;
+  });
+  await until(async () => {
+    for (let i = 0; i < 10; i++) if ((await shake(session)).isReused) return false;
+    return true;
+  });
 });

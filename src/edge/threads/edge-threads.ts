@@ -29,6 +29,8 @@ export interface EdgeThreadsOptions {
   readonly metrics: Metrics;
   /** Another program, for tests. */
   readonly entry?: URL;
+  /** How long keys of session tickets are used. */
+  readonly ticketKeysMs?: number;
 }
 
 export interface EdgeThreads extends AsyncDisposable {
@@ -38,6 +40,11 @@ export interface EdgeThreads extends AsyncDisposable {
 
 /** As OpenSSL wants them: a name, a key to sign with and one to seal with. */
 const TICKET_KEY_OCTETS = 48;
+/**
+ * Who gets hold of them can read what was said under them in TLS 1.2. A session can be taken up again for five minutes,
+ * so new ones cost few clients a handshake.
+ */
+const TICKET_KEYS_MS = 60 * 60_000;
 
 /** Resolves when all listen; throws a sentence that names the flag when an address cannot be had. */
 export async function startEdgeThreads(options: EdgeThreadsOptions): Promise<EdgeThreads> {
@@ -57,19 +64,20 @@ export async function startEdgeThreads(options: EdgeThreadsOptions): Promise<Edg
     Object.values(memory).map((one) => new SharedConnections(one, thread, seed));
   const common = {
     ...settings,
-    ticketKeys: new Uint8Array(randomBytes(TICKET_KEY_OCTETS)),
     threads,
     generations: generations.shared,
     connections: memory,
     seed,
     purgeFloor: options.purges.floor,
   };
+  let ticketKeys = newTicketKeys();
   const launch = (thread: number, at: EdgeAddresses) =>
     launchThread({
       ...options,
       addresses: at,
       data: {
         ...common,
+        ticketKeys,
         thread,
         counters: counters[thread]!.shared,
         cacheCounts: cacheCounts[thread]!.shared,
@@ -95,6 +103,10 @@ export async function startEdgeThreads(options: EdgeThreadsOptions): Promise<Edg
       }),
   );
   const started = await startAll(supervisors, addresses);
+  const renewal = setInterval(() => {
+    ticketKeys = newTicketKeys();
+    for (const { thread } of supervisors) thread?.say({ kind: "ticket keys", ticketKeys });
+  }, options.ticketKeysMs ?? TICKET_KEYS_MS).unref();
   addEdgeMetrics(metrics, {
     counters,
     connections: connectionsOf(0),
@@ -104,6 +116,13 @@ export async function startEdgeThreads(options: EdgeThreadsOptions): Promise<Edg
   log.debug("edge threads started", { threads });
   return {
     addresses: started.address,
-    [Symbol.asyncDispose]: () => started[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => {
+      clearInterval(renewal);
+      return started[Symbol.asyncDispose]();
+    },
   };
+}
+
+function newTicketKeys(): Uint8Array {
+  return new Uint8Array(randomBytes(TICKET_KEY_OCTETS));
 }

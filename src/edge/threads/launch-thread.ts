@@ -55,11 +55,15 @@ export async function launchThread(options: ThreadOptions): Promise<EdgeThread> 
   });
   // What it has stored on disk may have been purged since.
   const told = purges.tell((some) => taking.take(some));
-  void ended.then(async (cause) => {
+  told.catch(() => void worker.terminate()); // It must not serve, and would wait for ever.
+  void ended.then((cause) => {
     leases[Symbol.dispose]();
     taking[Symbol.dispose]();
     listening.reject(new Error("A thread of the edge ended", { cause }));
-    (await told)[Symbol.dispose]();
+    void told.then(
+      (following) => following[Symbol.dispose](),
+      () => {},
+    );
   });
   await told;
   say({ kind: "listen", addresses: options.addresses });

@@ -44,6 +44,8 @@ export interface EdgeSettings {
   readonly limits: HttpLimits;
   /** Keys of TLS session tickets: a session of one thread goes on with another. */
   readonly ticketKeys: Uint8Array;
+  /** The name whose certificate clients are shown that name none. */
+  readonly fallbackName: string;
   readonly trustedProxies: readonly string[];
   /** Where buckets answer that have hostnames of their own. */
   readonly bucketSocket: string;
@@ -75,6 +77,7 @@ export type ToEdgeThread =
   | { readonly kind: "refused"; readonly ticket: number; readonly why: Refused }
   | { readonly kind: "purges"; readonly ticket: number; readonly purges: readonly NumberedPurge[] }
   | { readonly kind: "forget"; readonly keys: readonly string[] }
+  | { readonly kind: "ticket keys"; readonly ticketKeys: Uint8Array }
   | { readonly kind: "stop" };
 
 export type FromEdgeThread =

@@ -7,6 +7,8 @@ import type { MainThread } from "./main-thread.ts";
 
 export interface TlsContextsOptions {
   readonly main: MainThread;
+  /** Stands in where a client names no host. */
+  readonly fallbackName: string;
   readonly generations: Generations;
   readonly now: () => number;
 }
@@ -18,8 +20,12 @@ export class TlsContexts {
   readonly #hosts: FactCache<SecureContext | null>;
   /** By the certificate: hostnames share one. */
   readonly #contexts = new Map<string, SecureContext>();
+  readonly #fallbackName: string;
+  readonly #fallback: FactCache<KeyPair | null>;
 
-  constructor({ main, ...options }: TlsContextsOptions) {
+  constructor({ main, fallbackName, ...options }: TlsContextsOptions) {
+    this.#fallbackName = fallbackName;
+    this.#fallback = new FactCache({ ...options, ask: (name) => main.ask("certificate", name) });
     this.#hosts = new FactCache({
       ...options,
       ask: async (hostname) => {
@@ -32,6 +38,10 @@ export class TlsContexts {
   /** What serves a hostname; null when nothing does. */
   async of(hostname: string): Promise<SecureContext | null> {
     return this.#hosts.get(hostname);
+  }
+
+  fallback(): KeyPair | null | Promise<KeyPair | null> {
+    return this.#fallback.get(this.#fallbackName);
   }
 
   #contextOf({ cert, key }: KeyPair): SecureContext {

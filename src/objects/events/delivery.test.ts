@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
-import type { Database } from "#db";
+import { setTimeout } from "node:timers/promises";
+import { acquireLease, type Database, releaseLease } from "#db";
 import { ranges } from "#kit/cidr.ts";
 import { until } from "../../../test/support/patience.ts";
 import { WebhookReceiver } from "../../../test/support/webhook-receiver.ts";
@@ -10,6 +11,7 @@ import { memoryDriver } from "../drivers/memory.ts";
 import type { Bucket } from "../model.ts";
 import { ObjectStore } from "../object-store.ts";
 import { ACCOUNT, is, octets, onBothEngines, smallLimits } from "../store.contract.ts";
+import { wrapped } from "../trouble.contract.ts";
 import { type DeliveryOptions, EventDelivery } from "./delivery.ts";
 import type { NewNotification } from "./model.ts";
 import { Notifications } from "./notifications.ts";
@@ -288,6 +290,28 @@ onBothEngines("events", (db, open) => {
     }
   });
 
+  test("under way when the server stops are not counted as failed, and come again", async () => {
+    await using receiver = await WebhookReceiver.open();
+    const asked = Promise.withResolvers<void>();
+    const never = new Promise<number>(() => {});
+    receiver.answer = () => {
+      asked.resolve();
+      return never;
+    };
+    await using rig = new Rig(db());
+    const [bucket, id] = await rig.bucket(receiver.url);
+    await rig.store.put(bucket, "a", octets("a"));
+    rig.delivery.start();
+    await asked.promise;
+    await rig.delivery[Symbol.asyncDispose]();
+    const { waiting, failures } = await rig.state(bucket, id);
+    assert.deepEqual({ waiting, failures }, { waiting: 1, failures: 0 });
+    receiver.answer = () => 200;
+    await using next = new Rig(db());
+    await next.deliver();
+    assert.deepEqual(receiver.keys, ["a"]);
+  });
+
   test("are bounded: too many are given up, the oldest first, and too many of those lost", async () => {
     await using receiver = await WebhookReceiver.open();
     const outcomes = new Map<string, number>();
@@ -332,6 +356,33 @@ onBothEngines("events", (db, open) => {
     await rig.store.deleteBucket(other.name);
     await rig.deliver();
     assert.deepEqual(receiver.received, []);
+  });
+
+  test("wait while another node has its turn, without a storm of signals", async () => {
+    if (!db().shared) return;
+    await using receiver = await WebhookReceiver.open();
+    let signals = 0;
+    const counted: Database = {
+      ...wrapped(db(), (_, work) => work()),
+      signal(topic, message) {
+        signals++;
+        db().signal(topic, message);
+      },
+    };
+    const lease = { name: "bucket_events", holder: "another", seconds: 3_600 };
+    assert.ok(await acquireLease(db(), lease, clock));
+    await using one = new Rig(counted);
+    await using two = new Rig(counted);
+    const [bucket] = await one.bucket(receiver.url);
+    await one.store.put(bucket, "a", octets("a"));
+    for (const { delivery } of [one, two]) delivery.start();
+    await setTimeout(300);
+    assert.ok(signals >= 1 && signals <= 4, `${signals} signals`);
+    assert.deepEqual(receiver.received, []);
+    await releaseLease(db(), lease);
+    clock += 60_000;
+    for (const { delivery } of [one, two]) delivery.wake();
+    await until(() => receiver.received.length === 1);
   });
 
   test("are told once by nodes that share a database, whoever wrote them", async () => {

@@ -35,6 +35,10 @@ export interface DeliveryOptions {
 
 /** Rules that are seen to at once; each holds a page of events. */
 const MAX_LANES = 32;
+/** From something new to the look for it: much comes together. */
+const GATHER_MS = 10;
+/** Between looks while another node has its turn, and there is something to deliver. */
+const OTHERS_TURN_MS = 1_000;
 /** Between looks for what another node left, or what was missed. */
 const SHARED_POLL_MS = 5_000;
 const POLL_MS = 60_000;
@@ -49,6 +53,7 @@ export class EventDelivery implements AsyncDisposable {
   readonly #options: DeliveryOptions;
   readonly #webhooks: Webhooks;
   readonly #turn: Turn;
+  #hasTurn = false;
   readonly #stop = new AbortController();
   /** Rules that are being seen to. */
   readonly #walking = new Map<string, Promise<void>>();
@@ -92,13 +97,14 @@ export class EventDelivery implements AsyncDisposable {
     if (due.length > 0 || at >= this.#sweepAt) {
       if (!(await this.#turn.mayGoOn())) {
         db.signal(TOPIC, "");
-        return poll;
+        return at + OTHERS_TURN_MS;
       }
+      this.#hasTurn = true;
       await this.#keepBounds(waiting.map(({ id }) => id));
     }
     const room = MAX_LANES - this.#walking.size;
     for (const { id } of due.slice(0, room)) this.#walk(id);
-    if (this.#walking.size === 0) await this.#turn.end();
+    if (this.#walking.size === 0) await this.#endTurn();
     return Math.min(poll, ...idle.map(timeOf).filter((time) => time > at));
   }
 
@@ -114,12 +120,14 @@ export class EventDelivery implements AsyncDisposable {
     await this.#over;
     await this.settled();
     this.#webhooks[Symbol.dispose]();
-    await this.#turn.end();
+    await this.#endTurn();
   }
 
   async #repeat(): Promise<void> {
     const { db, now, onError } = this.#options;
-    using _heard = db.onSignal(TOPIC, () => this.wake());
+    using heard = new DisposableStack();
+    // Only who has the turn can do something about it: others would signal again, and so for ever.
+    heard.use(db.onSignal(TOPIC, () => this.#hasTurn && this.wake()));
     while (!this.#stop.signal.aborted) {
       this.#news = Promise.withResolvers<void>();
       let next = now() + SHARED_POLL_MS;
@@ -133,6 +141,7 @@ export class EventDelivery implements AsyncDisposable {
       const paused = setTimeout(ms, undefined, { signal: pause.signal, ref: false });
       await Promise.race([paused.catch(() => {}), this.#news.promise]);
       pause.abort();
+      await setTimeout(GATHER_MS, undefined, { ref: false });
     }
   }
 
@@ -172,6 +181,13 @@ export class EventDelivery implements AsyncDisposable {
       }
     };
     this.#walking.set(id, walk());
+  }
+
+  /** Lets another node have it. */
+  async #endTurn(): Promise<void> {
+    if (!this.#hasTurn) return;
+    this.#hasTurn = false;
+    await this.#turn.end();
   }
 
   async #keepBounds(ids: readonly string[]): Promise<void> {

@@ -20,10 +20,14 @@ const IDLE_MS = 10_000;
 /** Nobody looks at what comes with the status. */
 const MAX_ANSWER_OCTETS = 64 * 1024;
 
+interface Way {
+  readonly request: (url: URL, options: RequestOptions) => ClientRequest;
+  readonly agent: Agent;
+}
+
 export class Webhooks implements Disposable {
-  readonly #agents: Readonly<
-    Record<string, { request: typeof import("node:http").request; agent: Agent }>
-  >;
+  /** By scheme. */
+  readonly #ways: Readonly<Record<string, Way>>;
   readonly #policy: WebhookPolicy;
   readonly #timeoutMs: number;
 
@@ -33,7 +37,7 @@ export class Webhooks implements Disposable {
     const kept = { keepAlive: true, maxFreeSockets: MAX_FREE_SOCKETS, timeout: IDLE_MS };
     this.#policy = policy;
     this.#timeoutMs = timeoutMs;
-    this.#agents = {
+    this.#ways = {
       "http:": { request: http.request, agent: new http.Agent(kept) },
       "https:": { request: https.request, agent: new https.Agent(kept) },
     };
@@ -58,36 +62,47 @@ export class Webhooks implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const { agent } of Object.values(this.#agents)) agent.destroy();
+    for (const { agent } of Object.values(this.#ways)) agent.destroy();
   }
 
   /** The status of the answer. A connection that was kept may have been closed meanwhile: then on another. */
-  #post(url: URL, message: WebhookMessage, signal: AbortSignal, isSecond = false): Promise<number> {
-    const { request, agent } = this.#agents[url.protocol]!;
-    const options: RequestOptions = {
+  async #post(url: URL, message: WebhookMessage, signal: AbortSignal): Promise<number> {
+    const { sent, status } = this.#request(url, message, signal);
+    try {
+      return await status;
+    } catch (error) {
+      const isStale = sent.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
+      if (!isStale) throw error;
+      return await this.#request(url, message, signal).status;
+    }
+  }
+
+  #request(
+    url: URL,
+    { body, headers }: WebhookMessage,
+    signal: AbortSignal,
+  ): { readonly sent: ClientRequest; readonly status: Promise<number> } {
+    const { request, agent } = this.#ways[url.protocol]!;
+    const sent = request(url, {
       method: "POST",
       agent,
       signal,
       lookup: allowedOnly(this.#policy),
       headers: {
         "content-type": "application/json",
-        "content-length": Buffer.byteLength(message.body),
+        "content-length": Buffer.byteLength(body),
         "user-agent": "Selvedge",
-        ...message.headers,
+        ...headers,
       },
-    };
-    return new Promise((resolve, reject) => {
-      const sent: ClientRequest = request(url, options, (answer) => {
-        resolve(answer.statusCode!);
-        leave(answer);
-      });
-      sent.on("error", (error: NodeJS.ErrnoException) => {
-        const isStale = sent.reusedSocket && error.code === "ECONNRESET" && !isSecond;
-        if (isStale) this.#post(url, message, signal, true).then(resolve, reject);
-        else reject(error);
-      });
-      sent.end(message.body);
     });
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    sent.once("response", (answer) => {
+      resolve(answer.statusCode!);
+      leave(answer);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+    return { sent, status: promise };
   }
 }
 

@@ -49,6 +49,7 @@ const rule: LifecycleRule = {
 const badRules: Record<string, Partial<LifecycleRule>> = {
   "a long ID": { id: "x".repeat(256) },
   "no day": { expiration: { days: 0 } },
+  "more days than dates go": { expiration: { days: 100_000_000 } },
   "a part of a day": { expiration: { days: 1.5 } },
   "a date within a day": { expiration: { date: Date.UTC(2026, 0, 1, 0, 0, 1) } },
   "a date that is none": { expiration: { date: Number.NaN } },

@@ -48,8 +48,8 @@ export interface LifecycleForVersions {
 const MAX_RULES = 1_000;
 const MAX_ID_CHARACTERS = 255;
 const MAX_PREFIX_OCTETS = 1_024;
-/** So that every date stays within the years that can be shown. */
-const MAX_DAYS = 2 ** 31 - 1;
+/** So that every date stays within those that can be shown, which end after 100 million days. */
+const MAX_DAYS = 90_000_000;
 export const DAY_MS = 86_400_000;
 
 /** Throws unless rules can be kept. */
@@ -115,7 +115,7 @@ function checkTime(when: LifecycleTime, name: string): void {
 
 function checkDays(days: number, name: string): void {
   if (Number.isInteger(days) && days >= 1 && days <= MAX_DAYS) return;
-  throw bad(`${name} must be a whole number, at least 1`);
+  throw bad(`${name} must be a whole number, at least 1 and at most ${MAX_DAYS}`);
 }
 
 function bad(message: string): ObjectFault {

@@ -120,16 +120,17 @@ function claimOf(request: SignedRequest, now: number): Claim | null {
   if (request.query.length === 0) {
     return authorization === undefined ? null : headerClaim(request, authorization, now);
   }
-  const named = new Set(request.query.map(([name]) => name.toLowerCase()));
-  const isPresigned = named.has("x-amz-algorithm") || named.has("x-amz-signature");
-  const isVersion2 = named.has("awsaccesskeyid") && named.has("signature");
+  const given = new Map<string, string>();
+  for (const [name, value] of request.query) given.set(name.toLowerCase(), value);
+  const isPresigned = given.has("x-amz-algorithm") || given.has("x-amz-signature");
+  const isVersion2 = given.has("awsaccesskeyid") && given.has("signature");
   if (authorization !== undefined) {
     if (!isPresigned && !isVersion2) return headerClaim(request, authorization, now);
     const message = "Only one auth mechanism allowed: the Authorization header or a signed query.";
     const extra = { ArgumentName: "Authorization" };
     throw new S3Fault("InvalidArgument", message, { extra });
   }
-  if (isPresigned) return queryClaim(request, now);
+  if (isPresigned) return queryClaim(given, request.headers, now);
   if (isVersion2) throw otherVersion("AWS");
   return null;
 }

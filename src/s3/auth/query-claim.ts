@@ -17,8 +17,12 @@ const MAX_SKEW_MS = 15 * 60_000;
 
 export const UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD";
 
-export function queryClaim(request: SignedRequest, now: number): Claim {
-  const given = new Map(request.query.map(([name, value]) => [name.toLowerCase(), value]));
+/** `given` is the query, its names in lower case. */
+export function queryClaim(
+  given: ReadonlyMap<string, string>,
+  headers: SignedRequest["headers"],
+  now: number,
+): Claim {
   const algorithm = given.get("x-amz-algorithm") ?? "";
   if (algorithm.startsWith("AWS4-ECDSA-")) throw otherVersion(algorithm);
   if (algorithm !== ALGORITHM) throw malformed(`X-Amz-Algorithm must be "${ALGORITHM}".`);
@@ -33,11 +37,8 @@ export function queryClaim(request: SignedRequest, now: number): Claim {
   if (!SIGNATURE_FORM.test(signature)) throw malformed("X-Amz-Signature must have 64 hex digits.");
   checkLife(given.get("x-amz-expires") ?? "", at, now);
   const payloadHash =
-    given.get("x-amz-content-sha256") ??
-    request.headers["x-amz-content-sha256"] ??
-    UNSIGNED_PAYLOAD;
-  const sessionToken =
-    given.get("x-amz-security-token") ?? request.headers["x-amz-security-token"] ?? null;
+    given.get("x-amz-content-sha256") ?? headers["x-amz-content-sha256"] ?? UNSIGNED_PAYLOAD;
+  const sessionToken = given.get("x-amz-security-token") ?? headers["x-amz-security-token"] ?? null;
   const isPresigned = true;
   return { ...credential, time, signedHeaders, signature, payloadHash, sessionToken, isPresigned };
 }

@@ -43,12 +43,13 @@ function* candidates(
   query: string,
 ): Generator<[canonical: string, octets: Uint8Array]> {
   const { method, rawPath } = request;
-  for (const path of new Set([normalized(rawPath), rawPath])) {
+  const path = normalized(rawPath);
+  for (const one of path === rawPath ? [rawPath] : [path, rawPath]) {
     for (const host of request.hosts) {
       const headers = signedHeaders.map(
         (name) => [name, name === "host" ? host : valueOf(request.headers, name)] as const,
       );
-      const canonical = canonicalRequest({ method, path, query, headers, payloadHash });
+      const canonical = canonicalRequest({ method, path: one, query, headers, payloadHash });
       const octets = Buffer.from(canonical, "latin1");
       yield [canonical, octets];
       // A client that sends "é" as one octet has often signed the two of UTF-8.

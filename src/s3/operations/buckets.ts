@@ -12,7 +12,7 @@ import { readXmlIfAny } from "../xml/read.ts";
 /** Where all buckets are; clients sign for it, or for `us-east-1`, which S3 shows as nothing. */
 export const REGION = "auto";
 
-/** What a new bucket may ask for: the region itself, what S3 has for none, and R2's hints. */
+/** What a new bucket may ask for: the region itself, what S3 has for none, R2's hints, and S3's oldest. */
 const LOCATIONS: ReadonlySet<string> = new Set([
   "",
   "auto",
@@ -23,7 +23,11 @@ const LOCATIONS: ReadonlySet<string> = new Set([
   "eeur",
   "apac",
   "oc",
+  "eu",
 ]);
+
+/** Clients name the region that they are set to for all they do, as `aws s3 mb` does: here each is this one. */
+const REGION_OF_S3 = /^[a-z]{2,3}(?:-[a-z]+)+-\d$/;
 
 /** A document of one element. */
 const MAX_CONFIGURATION = 64 * 1024;
@@ -57,7 +61,7 @@ async function checkLocation(call: S3Call): Promise<void> {
   if (root === null) return;
   if (root.name !== "CreateBucketConfiguration") throw new S3Fault("MalformedXML");
   const location = childText(root, "LocationConstraint") ?? "";
-  if (LOCATIONS.has(location.toLowerCase())) return;
+  if (LOCATIONS.has(location.toLowerCase()) || REGION_OF_S3.test(location)) return;
   const message = `The location "${location.slice(0, 80)}" is none of this server's.`;
   throw new S3Fault("IllegalLocationConstraintException", message);
 }

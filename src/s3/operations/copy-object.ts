@@ -3,7 +3,7 @@ import type { ObjectInfo, PutOptions } from "#objects";
 import type { S3Call } from "../call.ts";
 import { ALGORITHMS, checksumElements, type S3Algorithm } from "../checksums.ts";
 import { conditionsOf, writeRefusal } from "../conditions.ts";
-import { encryptionHeaders } from "../encryption.ts";
+import { customerKeyOf, encryptionHeaders } from "../encryption.ts";
 import { withExpiration } from "../expiration.ts";
 import { S3Fault } from "../fault.ts";
 import { type Operation, xmlAnswer } from "../operation.ts";
@@ -18,6 +18,7 @@ export const copyObject: Operation = {
   copies: true,
   action: "write",
   mayCreateBucket: true,
+  takesLong: true,
   async handle(call, parts) {
     const { bucket, key } = call;
     const { store, now } = parts;
@@ -95,6 +96,7 @@ function checkChange(
     tagging !== "COPY" ||
     storageClass !== undefined ||
     encryption !== undefined ||
+    customerKeyOf(call, "source") !== undefined || // What is not encrypted again is laid open.
     call.header("x-amz-checksum-algorithm") !== undefined;
   if (!isSame || isChanged) return;
   const message =

@@ -61,26 +61,26 @@ export function getOptionsOf(call: S3Call, now: number): GetOptions {
 
 async function get(call: S3Call, options: GetOptions, parts: S3Parts): Promise<GetResult> {
   const { store } = parts;
-  const ifRange = call.request.headers["if-range"];
   const { range, ...whole } = options;
   try {
     const found = await store.get(call.bucket, call.key, options);
-    if (found.kind !== "found" || range === undefined || ifRange === undefined) return found;
-    if (isSameFor(ifRange as string, found.object)) return found;
+    if (found.kind !== "found" || range === undefined) return found;
+    if (isRangeHeard(call, found.object)) return found;
     await leave(found);
     return await store.get(call.bucket, call.key, whole);
   } catch (error) {
     if (!(error instanceof ObjectFault) || error.kind !== "bad-range") throw error;
     const object = await store.head(call.bucket, call.key);
     if (object === null) return { kind: "missing" };
-    const isWhole = ifRange !== undefined && !isSameFor(ifRange as string, object);
-    if (isWhole) return store.get(call.bucket, call.key, whole);
-    throw invalidRange(call, object.size);
+    if (isRangeHeard(call, object)) throw invalidRange(call, object.size);
+    return store.get(call.bucket, call.key, whole);
   }
 }
 
-/** RFC 9110 §13.1.5: a tag, or the very date that was told. */
-function isSameFor(ifRange: string, { etag, uploadedAt }: ObjectInfo): boolean {
+/** RFC 9110 §13.1.5: If-Range has a tag, or the very date that was told. */
+export function isRangeHeard({ request }: S3Call, { etag, uploadedAt }: ObjectInfo): boolean {
+  const ifRange = request.headers["if-range"] as string | undefined;
+  if (ifRange === undefined) return true;
   const date = Date.parse(ifRange);
   if (!Number.isNaN(date) && !ifRange.includes('"')) {
     return Math.floor(uploadedAt / 1000) * 1000 === date;
@@ -127,11 +127,8 @@ export function pushExtent(
 ): boolean {
   const { offset, length } = range;
   const { partNumber } = options;
-  const isWhole = offset === 0 && length === object.size;
-  // A whole object in spite of the header: If-Range did not hold.
   const isPart =
-    partNumber !== undefined ||
-    (options.range !== undefined && (!isWhole || call.request.headers["if-range"] === undefined));
+    partNumber !== undefined || (options.range !== undefined && isRangeHeard(call, object));
   if (partNumber !== undefined && object.partCount !== null) {
     headers.push("x-amz-mp-parts-count", String(object.partCount));
   }

@@ -5,7 +5,7 @@ import { withExpiration } from "../expiration.ts";
 import { S3Fault } from "../fault.ts";
 import { objectHeaders, pushHttpMetadata } from "../object-metadata.ts";
 import type { Operation, S3Parts } from "../operation.ts";
-import { getOptionsOf, invalidRange, pushExtent, unmet } from "./get-object.ts";
+import { getOptionsOf, invalidRange, isRangeHeard, pushExtent, unmet } from "./get-object.ts";
 import { checkVersion, noSuchKey } from "./object-place.ts";
 
 export const headObject: Operation = {
@@ -24,7 +24,7 @@ export const headObject: Operation = {
     }
     const extent =
       partNumber === undefined
-        ? rangeWithin(call, object, range)
+        ? rangeWithin(call, object, isRangeHeard(call, object) ? range : undefined)
         : await partWithin(call, object, partNumber, parts);
     const headers = objectHeaders(object);
     pushHttpMetadata(headers, object, call);

@@ -16,6 +16,9 @@ import { ownerElement } from "./owner.ts";
 /** Settings are small documents. */
 const MAX_BODY = 64 * 1024;
 
+/** What is the same of every bucket may be known by whoever has a key: tools ask for it before they work. */
+const IS_SO_OF_ALL = "list-buckets";
+
 /** Reads of a bucket's settings, each with what it says: a code where there is none, or a document. */
 const READS: readonly (readonly [name: string, resource: string, says: S3Code | (() => string)])[] =
   [
@@ -49,7 +52,7 @@ const reads = READS.map(([name, resource, says]): Operation => ({
   method: "GET",
   on: "bucket",
   resource,
-  action: "admin-read",
+  action: IS_SO_OF_ALL,
   handle({ bucket }) {
     if (typeof says === "function") return xmlAnswer(says());
     throw new S3Fault(says, undefined, { extra: { BucketName: bucket.name } });
@@ -123,7 +126,7 @@ const acls: readonly Operation[] = [
     method: "GET",
     on: "bucket",
     resource: "acl",
-    action: "admin-read",
+    action: IS_SO_OF_ALL,
     handle: aclAnswer,
   },
   {

@@ -16,6 +16,7 @@ export const uploadPartCopy: Operation = {
   copies: true,
   action: "write",
   takes: ["partNumber"],
+  takesLong: true,
   async handle(call, parts) {
     const { store, now } = parts;
     const { uploadId, partNumber } = partPlaceOf(call);

@@ -1,7 +1,7 @@
 /** XML as S3 writes it: documents of elements and text, in one string. */
 
 const NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/";
-const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
+export const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
 /** A whole document. `inner` is XML already. */
 export function xmlDocument(root: string, inner: string): string {

@@ -1,0 +1,20 @@
+/** What holds for the S3 door on the main thread holds for it on threads of its own. */
+import { suite } from "node:test";
+import { serveS3OnThreads } from "../support/s3.ts";
+
+serveS3OnThreads(2);
+
+const parts = [
+  "access",
+  "bodies",
+  "buckets",
+  "forms",
+  "hostile",
+  "neighbours",
+  "objects",
+  "settings",
+  "uploads",
+];
+for (const part of parts) {
+  suite(`s3-${part} on threads`, () => import(`./s3-${part}.test.ts`));
+}
