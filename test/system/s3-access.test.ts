@@ -261,6 +261,14 @@ suite("temporary credentials", () => {
     await put(clientWith(await minted({ permission: "object-read-write" })), "photos", "2026/d");
   });
 
+  test("that cannot list do not learn what is missing, be it by a copy", async () => {
+    const objects = ["2025/none", "2025/copy"];
+    const client = clientWith(await minted({ permission: "object-read-write", objects }));
+    await denied(get(client, "photos", "2025/none"));
+    const copy = { Bucket: "photos", Key: "2025/copy", CopySource: "photos/2025/none" };
+    await denied(client.send(new S3.CopyObjectCommand(copy)));
+  });
+
   test("are made by the stock SDK of the API", async () => {
     const api = new Cloudflare({
       baseURL: server.base,

@@ -6,6 +6,7 @@ import { customerKeyOf } from "../encryption.ts";
 import { S3Fault } from "../fault.ts";
 import type { S3Parts } from "../operation.ts";
 import { decoded } from "../target.ts";
+import { noSuchKey } from "./object-place.ts";
 
 /** One request copies no more than one can put. */
 const MAX_COPIED = 5 * 1024 ** 3;
@@ -37,12 +38,13 @@ export function copySourceOf(call: S3Call): CopySource {
 /** Opens it, as far as the caller may. Every condition that fails is a 412 here. */
 export async function openSource(
   call: S3Call,
-  { bucket: name, key }: CopySource,
+  source: CopySource,
   operation: string,
   { store, now }: S3Parts,
   range?: RangeRequest,
 ): Promise<Opened> {
   const caller = call.caller!;
+  const { bucket: name, key } = source;
   if (!caller.may("read", name, key, operation)) throw new S3Fault("AccessDenied");
   const bucket = name === call.bucket.name ? call.bucket : await store.bucket(name);
   const owner = call.header("x-amz-source-expected-bucket-owner") ?? caller.accountId;
@@ -56,7 +58,7 @@ export async function openSource(
     ...(conditions !== undefined && { conditions }),
     ...(encryption !== undefined && { encryption }),
   });
-  if (found.kind === "missing") throw new S3Fault("NoSuchKey", undefined, { extra: { Key: key } });
+  if (found.kind === "missing") throw noSuchKey(call, source);
   if (found.kind === "condition-failed") throw new S3Fault("PreconditionFailed");
   if (found.range.length <= MAX_COPIED) return found;
   await leave(found);

@@ -19,9 +19,11 @@ export function checkVersion(call: S3Call): void {
 }
 
 /** Who may not list the bucket shall not learn what it has not. */
-export function noSuchKey(call: S3Call): S3Fault {
-  const { caller, bucket, key } = call;
-  if (caller !== null && !caller.may("list", bucket.name, key)) return new S3Fault("AccessDenied");
+export function noSuchKey(
+  { caller, target }: S3Call,
+  { bucket, key }: { readonly bucket: string; readonly key: string } = target,
+): S3Fault {
+  if (caller !== null && !caller.may("list", bucket, key)) return new S3Fault("AccessDenied");
   return new S3Fault("NoSuchKey", undefined, { extra: { Key: key } });
 }
 
