@@ -158,7 +158,7 @@ export function nginxFiles(leftovers: Leftovers): S3Contender | null {
         }
       }
       const [port] = (await freePorts(1)) as [number];
-      const child = spawn("nginx", ["-p", folder, "-c", configured(folder, port), "-e", "stderr"], {
+      const child = spawn(NGINX, ["-p", folder, "-c", configured(folder, port), "-e", "stderr"], {
         cwd: folder,
         env: { ...process.env, PATH },
         stdio: ["ignore", "ignore", "inherit"],
