@@ -1,5 +1,6 @@
 /** A request's body as octets that come no faster than they are taken. */
 import type { IncomingMessage } from "node:http";
+import { giveBack } from "#kit/buffer-pool.ts";
 import { BodyCutShort } from "./body.ts";
 
 /** Of fewer octets the memory is left to the collector: to give it back by hand takes as long. */
@@ -15,17 +16,11 @@ export async function* requestOctets(request: IncomingMessage): AsyncGenerator<U
     const chunks = request.iterator({ destroyOnReturn: false });
     for await (const chunk of chunks) {
       yield chunk as Buffer;
-      giveBack(chunk as Buffer);
+      if (chunk.length >= LEAST_GIVEN_BACK) giveBack(chunk as Buffer);
     }
   } catch (cause) {
     throw new BodyCutShort("The request broke off", { cause });
   }
-}
-
-/** Unless others have a share in it. */
-function giveBack({ buffer, length }: Buffer): void {
-  const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === length;
-  if (isOwn && length >= LEAST_GIVEN_BACK) buffer.transfer(0);
 }
 
 /** What a refused client still sends is passed over up to here; beyond, its connection is better closed. */

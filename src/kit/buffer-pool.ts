@@ -24,5 +24,12 @@ export class BufferPool {
    */
   give(buffer: Buffer): void {
     if (this.#free.length < this.#mostFree) this.#free.push(buffer);
+    else giveBack(buffer);
   }
+}
+
+/** Gives the memory of octets back at once, before the collector comes to it. They are empty from then on. */
+export function giveBack({ buffer, length }: Uint8Array): void {
+  const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === length;
+  if (isOwn) buffer.transfer(0); // Else others have a share in it.
 }

@@ -58,6 +58,7 @@ onBothEngines("objects", (db) => {
         octets: octets(value),
         stream: inPieces(value),
         pieces: inPieces(...value.split(""), ""),
+        "one piece again and again": refilled(octets(value)),
       };
       for (const [key, body] of Object.entries(puts)) {
         const put = await store.put(bucket, key, body);
@@ -328,4 +329,11 @@ function watched(
       };
     },
   };
+}
+
+/** In pieces that are good until the next is asked for. */
+async function* refilled(all: Uint8Array): Body {
+  const piece = new Uint8Array(1);
+  for (const octet of all) yield piece.fill(octet);
+  piece.fill(0);
 }

@@ -67,10 +67,12 @@ const PLAIN = /^[\x21-\x24\x26-\x7e]*$/;
 export function decoded(text: string): string {
   if (PLAIN.test(text)) return text;
   try {
-    return decodeURIComponent(
-      text.replaceAll(/[\x80-\xff]/g, (c) => `%${c.charCodeAt(0).toString(16)}`),
-    );
+    return decodeURIComponent(ASCII.test(text) ? text : escaped(text));
   } catch (cause) {
     throw new S3Fault("InvalidURI", undefined, { cause });
   }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\x80-\xff]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
 }

@@ -48,6 +48,7 @@ export function shell(
       ...process.env,
       PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
       SELVEDGE_API: origin,
+      AWS_CA_BUNDLE: "", // Debian's rclone fails where the developer's shell has one.
     },
   });
   let output = "";
