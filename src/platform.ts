@@ -32,7 +32,7 @@ export interface Platform extends AsyncDisposable {
 }
 
 /** In the order of the ready line. */
-const DOORS: readonly string[] = ["api", "s3", "dns", "dns_tls", "edge", "edge_tls"];
+const DOORS: readonly string[] = ["api", "dns", "dns_tls", "s3", "edge", "edge_tls"];
 
 /** Addresses and identities that limits remember; each takes some hundred bytes. */
 const LIMIT_KEYS = 100_000;

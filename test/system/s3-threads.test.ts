@@ -195,6 +195,7 @@ test("what all threads have counted is shown together, with their connections", 
   const before = await heads();
   for (let i = 0; i < 5; i++) await onEach("HEAD", "/nowhere");
   await until(async () => (await heads()) === before + 5 * THREADS);
+  await onEach("GET", "/");
   assert.match(await page(), /^selvedge_s3_connections [1-9]\d*$/m);
   assert.match(await page(), /^selvedge_s3_thread_restarts_total 0$/m);
 });

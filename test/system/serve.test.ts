@@ -32,7 +32,7 @@ suite("a server on its defaults", () => {
     const lines = server.output.stdout.trimEnd().split("\n");
     assert.match(
       lines.at(-1)!,
-      /^\{"event":"ready","api":"http:\/\/127\.0\.0\.1:\d+","s3":"http:\/\/127\.0\.0\.1:\d+","dns":"127\.0\.0\.1:\d+","edge":"http:\/\/127\.0\.0\.1:\d+","edge_tls":"https:\/\/127\.0\.0\.1:\d+"\}$/,
+      /^\{"event":"ready","api":"http:\/\/127\.0\.0\.1:\d+","dns":"127\.0\.0\.1:\d+","s3":"http:\/\/127\.0\.0\.1:\d+","edge":"http:\/\/127\.0\.0\.1:\d+","edge_tls":"https:\/\/127\.0\.0\.1:\d+"\}$/,
     );
   });
 
@@ -330,7 +330,7 @@ test("settings come from server.toml in the current folder, and flags win over i
   }
   assert.match(
     said,
-    /^First start: your keys are in .*from-flag\/credentials\.json\nSelvedge \d+\.\d+\.\d+ is ready: api http:\/\/127\.0\.0\.1:\d+, s3 http:\/\/127\.0\.0\.1:\d+, dns 127\.0\.0\.1:\d+, edge http:\/\/127\.0\.0\.1:\d+, edge_tls https:\/\/127\.0\.0\.1:\d+\n$/,
+    /^First start: your keys are in .*from-flag\/credentials\.json\nSelvedge \d+\.\d+\.\d+ is ready: api http:\/\/127\.0\.0\.1:\d+, dns 127\.0\.0\.1:\d+, s3 http:\/\/127\.0\.0\.1:\d+, edge http:\/\/127\.0\.0\.1:\d+, edge_tls https:\/\/127\.0\.0\.1:\d+\n$/,
   );
   await rm(cwd, { recursive: true });
 });
