@@ -94,14 +94,19 @@ test("DNS over TLS needs the nameserver", () => {
   assert.throws(() => config({ flags }), /^SettingsFault: Cannot use --dns-tls without --dns: /);
 });
 
-test("the S3 API has host names and proxies of its own; without them those of all doors", () => {
-  const flags = { "s3.domain": "s3.test, S3.example.com" };
+test("the S3 API has threads, host names and proxies of its own; without the last those of all doors", () => {
+  const flags = { "s3.domain": "s3.test, S3.example.com", "s3.threads": "2" };
   const environment = { SELVEDGE_TRUSTED_PROXIES: "192.0.2.0/24" };
   assert.deepEqual(config({ flags, environment }).s3, {
+    threads: 2,
     domains: ["s3.test", "s3.example.com"],
     trustedProxies: ["192.0.2.0/24"],
   });
   const own = { ...environment, SELVEDGE_S3_TRUSTED_PROXIES: "127.0.0.1" };
-  assert.deepEqual(config({ environment: own }).s3, { domains: [], trustedProxies: ["127.0.0.1"] });
+  assert.deepEqual(config({ environment: own }).s3, {
+    threads: 0,
+    domains: [],
+    trustedProxies: ["127.0.0.1"],
+  });
   assert.throws(() => config({ flags: { "s3.domain": "not a name" } }), /--s3-domain/);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { createHash, createHmac } from "node:crypto";
+import { createHash } from "node:crypto";
 import { suite, test } from "node:test";
-import { EMPTY_PAYLOAD_HASH, escapePath, escapeQuery, sign, signRequest } from "./sigv4.ts";
+import { EMPTY_PAYLOAD_HASH, escapePath, escapeQuery, signRequest } from "./sigv4.ts";
 
 /** The worked examples of the S3 API Reference, "Signature Calculations for the Authorization Header". */
 suite("a request is signed as in the published example:", () => {
@@ -83,13 +83,4 @@ test("the token of a temporary key is sent and signed", () => {
 test("paths keep their slashes, queries are sorted, and both escape all but the unreserved", () => {
   assert.equal(escapePath("/a b/(c)*!'/é~-._"), "/a%20b/%28c%29%2A%21%27/%C3%A9~-._");
   assert.equal(escapeQuery({ b: "x/y", a: "=&", "a-b": "" }), "a=%3D%26&a-b=&b=x%2Fy");
-});
-
-test("a signature is the HMAC of its text, whatever is in it", () => {
-  const keys = [0, 1, 32, 64].map((length) => Buffer.alloc(length, 0xa5));
-  for (const key of keys) {
-    for (const text of ["", "a", "é€𝄞\n\0", "x".repeat(10_000)]) {
-      assert.equal(sign(key, text), createHmac("sha256", key).update(text).digest("hex"));
-    }
-  }
 });
