@@ -167,7 +167,7 @@ suite("on all addresses", () => {
 
 test("nowhere when it is off; all else works", async () => {
   await using server = await startServer({ args: ["--dns", "off"] });
-  assert.deepEqual(Object.keys(server.ready), ["event", "api", "edge", "edge_tls"]);
+  assert.deepEqual(Object.keys(server.ready), ["event", "api", "s3", "edge", "edge_tls"]);
   await TestZone.make(server);
   assert.ok(succeeded(await call(server, "GET", "/zones")));
   assert.equal((await fetch(`${server.origin}/readyz`)).status, 200);
