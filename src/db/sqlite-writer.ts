@@ -118,7 +118,7 @@ function finish(): void {
   group = [];
   if (all.length === 0) return;
   const replies = attempt(all, run) ?? attempt(all, runApart)!;
-  for (const [{ port }, reply] of replies) port.postMessage({ ...reply, commitMs });
+  for (const [{ port }, reply] of replies) port.postMessage(reply);
 }
 
 /** When the first closes, all do: it ends last of those that write. */
@@ -138,7 +138,7 @@ function writesOf(client: Client, { ids, ends, steps }: WriteMessage): Write[] {
   });
 }
 
-type Replies = Map<Client, Omit<WriteReply, "commitMs">>;
+type Replies = Map<Client, WriteReply>;
 
 /**
  * Does a group in one commit. Null when one of several failed, and all were undone: most often none does, and
@@ -161,7 +161,7 @@ function attempt(
       reply.ids.push(one.id);
       reply.ends.push(reply.outcomes.length);
     }
-    sync();
+    commit.run();
     return replies;
   } catch (error) {
     // Otherwise SQLite gave up on the whole commit, as on a full disk.
@@ -176,16 +176,8 @@ function attempt(
   }
 }
 
-function noReply(): Omit<WriteReply, "commitMs"> {
+function noReply(): WriteReply {
   return { ids: [], ends: [], outcomes: [], refused: [] };
-}
-
-let commitMs = 0;
-
-function sync(): void {
-  const began = performance.now();
-  commit.run();
-  commitMs = performance.now() - began;
 }
 
 /** One write inside the group's commit. What fails is undone alone; the others go on. */
@@ -245,10 +237,10 @@ function performPart(client: Client, { part, ids: [id], steps }: WriteMessage): 
   large.refused ??= attempt(() => run({ client, id: id!, steps, start: 0, end: steps.length }, []));
   if (part === "more follow") return;
   if (part === "last") {
-    large.refused ??= attempt(sync);
+    large.refused ??= attempt(() => commit.run());
     const [ids, ends, refused] =
       large.refused === null ? [[id!], [0], []] : [[], [], [large.refused]];
-    client.port.postMessage({ ids, ends, outcomes: [], refused, commitMs } satisfies WriteReply);
+    client.port.postMessage({ ids, ends, outcomes: [], refused } satisfies WriteReply);
   }
   endLarge();
 }

@@ -44,6 +44,4 @@ export interface WriteReply {
   readonly ends: number[];
   readonly outcomes: WriteOutcome[];
   readonly refused: Refusal[];
-  /** How long the last commit took, most of it the sync. */
-  readonly commitMs: number;
 }
