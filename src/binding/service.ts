@@ -1,4 +1,5 @@
 /** The store's side of the binding: takes a request apart, calls the core, words the answer. */
+import { parseRangeHeader } from "#kit/range-header.ts";
 import {
   type Body,
   type Bucket,
@@ -22,7 +23,6 @@ import type {
   WireObject,
   WireWrite,
 } from "./protocol.ts";
-import { parseRangeHeader } from "./range-header.ts";
 
 /** A reply whose octets are as the core gave them: a stream must be read or returned. */
 export type ServedReply =

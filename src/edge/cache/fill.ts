@@ -3,6 +3,7 @@ import { BodyTape, type TapeOptions } from "./body-tape.ts";
 import type { BodyDraft } from "./disk-store.ts";
 import { fieldOf } from "./headers.ts";
 import type { OriginResponse } from "./messages.ts";
+import type { Shelf } from "./shelf.ts";
 import type { StoredHead } from "./stored.ts";
 
 export interface FillOptions extends Pick<TapeOptions, "memoryOctets" | "keepOctets" | "onError"> {
@@ -14,6 +15,34 @@ export interface FillOptions extends Pick<TapeOptions, "memoryOctets" | "keepOct
   /** Keeps the whole body; tells whether the file that it is in is named by now. */
   readonly keep: (body: Uint8Array | BodyDraft) => Promise<boolean>;
   readonly discard: (draft: BodyDraft) => void;
+}
+
+export interface FillLimits {
+  readonly memoryObjectOctets: number;
+  readonly objectOctets: number;
+  readonly onError: (error: Error) => void;
+}
+
+/** Lets a response be kept while it is read; whoever has made the first reader starts it. */
+export function fillOf(
+  shelf: Shelf,
+  head: StoredHead,
+  response: OriginResponse,
+  moment: number,
+  { memoryObjectOctets, objectOctets, onError }: FillLimits,
+): Fill {
+  const place = shelf.prepare(head);
+  return new Fill({
+    head,
+    place,
+    response,
+    memoryOctets: memoryObjectOctets,
+    keepOctets: objectOctets,
+    openDraft: shelf.draftAt(place),
+    keep: (body) => shelf.keep(place, head, body, moment),
+    discard: (draft) => shelf.discard(draft),
+    onError,
+  });
 }
 
 /** When the last client leaves, so little that is missing is fetched all the same. */

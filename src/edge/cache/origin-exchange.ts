@@ -1,6 +1,6 @@
 /** Asks an origin for what the cache does not have, or has stale, and finds out what may be kept. RFC 9111 §4.3. */
 import type { Directives } from "./cache-control.ts";
-import { Fill } from "./fill.ts";
+import { type Fill, fillOf } from "./fill.ts";
 import { type Exchange, mayServeOnError } from "./freshness.ts";
 import { fieldOf } from "./headers.ts";
 import type { Kept } from "./kept.ts";
@@ -90,20 +90,9 @@ export class OriginExchange {
 
   /** Lets a response be kept while it is read; whoever has made the first reader starts it. */
   fill(head: StoredHead, response: OriginResponse, moment: number): Fill {
-    const { shelf, passing, memoryObjectOctets, objectOctets, onError } = this.#options;
+    const { shelf, passing } = this.#options;
     passing.delete(head.key);
-    const place = shelf.prepare(head);
-    return new Fill({
-      head,
-      place,
-      response,
-      memoryOctets: memoryObjectOctets,
-      keepOctets: objectOctets,
-      openDraft: shelf.draftAt(place),
-      keep: (body) => shelf.keep(place, head, body, moment),
-      discard: (draft) => shelf.discard(draft),
-      onError,
-    });
+    return fillOf(shelf, head, response, moment, this.#options);
   }
 
   /** The response that a request got by itself is kept too, if it may be. */

@@ -7,7 +7,7 @@ import { type ResponseHead, ResponseParser } from "#http";
 import { endToEnd } from "../forwarded.ts";
 import { NO_DIRECTIVES } from "./cache-control.ts";
 import { cacheKey } from "./cache-key.ts";
-import { Fill } from "./fill.ts";
+import { fillOf } from "./fill.ts";
 import { judge } from "./freshness.ts";
 import { fieldOf } from "./headers.ts";
 import type { CachedResponse, CacheRequest, OriginResponse } from "./messages.ts";
@@ -112,24 +112,12 @@ export class ScriptCache {
   }
 
   async #keep(request: CacheRequest, response: OriginResponse): Promise<void> {
-    const { shelf, now, memoryObjectOctets, objectOctets, onError } = this.#options;
+    const { shelf, now, objectOctets } = this.#options;
     const time = { requestedAt: now(), receivedAt: now() };
     const head = headFor(cacheKey(request), request, NO_DIRECTIVES, response, time, 0);
     const length = Number(fieldOf(response.headers, "content-length") ?? 0);
     if (head === null || length > objectOctets) return;
-    const place = shelf.prepare(head);
-    const { moment } = shelf;
-    const fill = new Fill({
-      head,
-      place,
-      response,
-      memoryOctets: memoryObjectOctets,
-      keepOctets: objectOctets,
-      openDraft: shelf.draftAt(place),
-      keep: (body) => shelf.keep(place, head, body, moment),
-      discard: (draft) => shelf.discard(draft),
-      onError,
-    });
+    const fill = fillOf(shelf, head, response, shelf.moment, this.#options);
     fill.want();
     fill.start();
     await fill.settled;

@@ -1,4 +1,5 @@
 /** Sends an object, or a range or a part of it, as conditions allow. */
+import { parseRangeHeader } from "#kit/range-header.ts";
 import type { GetOptions, GetResult, ObjectInfo, RangeRequest } from "#objects";
 import { ObjectFault } from "#objects";
 import type { S3Call } from "../call.ts";
@@ -13,7 +14,6 @@ import {
   pushHttpMetadata,
 } from "../object-metadata.ts";
 import type { Operation, S3Answer, S3Parts } from "../operation.ts";
-import { rangeOf } from "../range.ts";
 import { leave } from "./copy-source.ts";
 import { checkVersion, noSuchKey, partNumberOf } from "./object-place.ts";
 
@@ -45,7 +45,7 @@ export const getObject: Operation = {
 export function getOptionsOf(call: S3Call, now: number): GetOptions {
   checkOverrides(call);
   const conditions = conditionsOf(call, now);
-  const range = rangeOf(call.request.headers.range);
+  const range = parseRangeHeader(call.request.headers.range ?? "");
   const partNumber = partNumberOf(call);
   const encryption = customerKeyOf(call);
   if (partNumber !== undefined && call.request.headers.range !== undefined) {

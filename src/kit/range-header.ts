@@ -1,14 +1,15 @@
-/** The Range header. RFC 9110 §14.2. */
-import type { RangeRequest } from "#objects";
+/** The Range header of a get. RFC 9110 §14.2. */
 
-const RANGE = /^bytes=(\d*)-(\d*)$/;
+export type AskedRange =
+  | { readonly offset: number; readonly length?: number }
+  | { readonly suffix: number };
 
 /**
- * Undefined for what goes unheard: several ranges, other units, an end before the start. S3 sends the
- * whole object then.
+ * One range of octets; undefined for anything else (several ranges, other units, an end before the start), which is
+ * left aside as if no header had come.
  */
-export function rangeOf(header: string | undefined): RangeRequest | undefined {
-  const match = header === undefined ? null : RANGE.exec(header.trim());
+export function parseRangeHeader(text: string): AskedRange | undefined {
+  const match = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(text);
   if (match === null) return undefined;
   const [, first = "", last = ""] = match;
   if (first === "") return last === "" ? undefined : { suffix: count(last) };
