@@ -11,7 +11,8 @@ import { octetsOf, type S3Size, type S3Workload, SIZES, workloads } from "./s3-s
 import type { SdkJob } from "./s3-sdk-load.ts";
 import { runWrk } from "./wrk.ts";
 
-const WARM_UP_SECONDS = 1;
+/** V8 compiles what it runs often, over some ten thousand requests. */
+const WARM_UP_SECONDS = 4;
 const MEGABYTE = 1e6;
 
 export const s3Parameters = { warmUpSeconds: WARM_UP_SECONDS, threads: 1 } as const;
