@@ -44,7 +44,7 @@ const FULL_CODE = 13;
 
 /**
  * So many make a commit worth its sync. What comes while the writer is at it goes into its next one, so it is no
- * bound: of 32 puts at a time a third more are done, of 200 as many.
+ * bound: of 32 puts at a time more than half as many again are done, of 200 and of one as many.
  */
 const ENOUGH_WRITES = 16;
 
