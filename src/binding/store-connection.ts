@@ -17,8 +17,8 @@ const MAX_WAITING_BYTES = 128 * 1024;
 export interface ConnectionOwner {
   /** Has an answer sent. */
   answer(call: WholeCall, send: (framed: Framed) => Promise<void> | void): Promise<void>;
-  /** Takes over the connection, which carries something else. */
-  handOver(): void;
+  /** Takes over the connection, which carries something else, and what was read of it. */
+  handOver(read: Buffer): void;
   /** Hears why an answer was broken off. */
   onError(cause: unknown): void;
 }
@@ -53,10 +53,7 @@ export function serveConnection(socket: Socket, owner: ConnectionOwner): void {
   };
   const handOver = (rest: Buffer): void => {
     socket.off("data", take).off("end", leave).off("error", leave);
-    socket.pause();
-    socket.unshift(rest);
-    owner.handOver();
-    socket.resume();
+    owner.handOver(rest);
   };
   const leave = () => void socket.destroy();
   socket.on("data", take).on("end", leave).on("error", leave);

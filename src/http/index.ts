@@ -10,13 +10,10 @@ export { leaveUnsent, sendBehind, sendStream, type StreamedBody } from "./send-s
 export { requestIds } from "./request-id.ts";
 export { leavesMuch, requestOctets } from "./request-octets.ts";
 export { type Match, Router } from "./router.ts";
-export {
-  type HttpListener,
-  listenHttp,
-  type RejectedReply,
-  type RejectedRequest,
-} from "./server.ts";
+export type { RejectedReply, RejectedRequest } from "./rejected.ts";
+export { type HttpListener, listenHttp } from "./server.ts";
 export { type ResponseHead, ResponseParser } from "./response-parser.ts";
 export type { TlsOptions } from "./tls-front.ts";
 export { listenUnixSocket } from "./unix-socket.ts";
-export { type AnswerSink, type Exchange, Upstream } from "./upstream.ts";
+export { Upstream } from "./upstream.ts";
+export { type AnswerSink, type Exchange } from "./upstream-connection.ts";

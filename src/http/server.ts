@@ -8,27 +8,13 @@ import { listenFault } from "#kit/listen-fault.ts";
 import { createServer } from "#kit/node-http.ts";
 import { resetStream } from "./break-off.ts";
 import { type ConnectionCounts, OwnConnections } from "./connection-counts.ts";
+import { takeFirst } from "./hand-over.ts";
 import type { HttpLimits } from "./limits.ts";
+import { PlainLane } from "./plain/lane.ts";
+import type { RejectedReply, RejectedRequest } from "./rejected.ts";
 import type { TlsOptions } from "./tls-front.ts";
 import { afterOthers, inTurn, isAnswering, isEnding, refuse } from "./refuse.ts";
 import { SlowBodies } from "./slow-bodies.ts";
-
-/** A request that never became one: the parser or a clock stopped it. */
-export interface RejectedRequest {
-  readonly status: 400 | 408 | 417 | 431;
-  /** The connection ended before the body did. */
-  readonly isCutShort?: boolean;
-}
-
-export interface RejectedReply {
-  readonly type: string;
-  readonly body: string;
-  readonly requestId: string;
-  /** Where the door has another for it. */
-  readonly status?: number;
-  /** In place of `X-Request-Id`. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 export interface ListenOptions {
   readonly address: HostPort;
@@ -105,8 +91,18 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
     options.tls && (await import("./tls-front.ts")).tlsFront(server, take, options.tls, limits);
   const front = tls?.server ?? server;
   const sockets = limitConnections(front, options);
+  const lane = new PlainLane({
+    limits,
+    handle: options.handle,
+    isDraining: () => draining,
+    reject: (socket, rejected) => reject(socket, rejected, options),
+  });
+  takeFirst(server, lane.take);
   refuseWhatNodeWould(server, options);
-  const clock = setInterval(() => refuseSlow(bodies, options), CLOCK_CHECK_MS).unref();
+  const clock = setInterval(() => {
+    refuseSlow(bodies, options);
+    lane.check();
+  }, CLOCK_CHECK_MS).unref();
   const upgraded = takeUpgrades(server, options);
   await bind(front, options);
   const { address, port } = front.address() as { address: string; port: number };
@@ -121,8 +117,12 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
       // They have no end of their own that a stop could wait for.
       for (const socket of upgraded) socket.destroy();
       tls?.drain();
+      const closeIdle = () => {
+        server.closeIdleConnections();
+        lane.closeIdle();
+      };
       const cut = () => sockets.forEach((socket) => socket.destroy());
-      return drain(front, server, cut, limits.drainSeconds).finally(() => clearInterval(clock));
+      return drain(front, closeIdle, cut, limits.drainSeconds).finally(() => clearInterval(clock));
     },
   };
 }
@@ -249,7 +249,7 @@ function statusFor({ code }: NodeJS.ErrnoException): RejectedRequest["status"] {
  */
 async function drain(
   front: NetServer,
-  server: Server,
+  closeIdle: () => void,
   cut: () => void,
   seconds: number,
 ): Promise<void> {
@@ -257,7 +257,7 @@ async function drain(
     NetServer.prototype.close.call(front, () => resolve()); // http's own close ends idle ones at once.
   });
   const sweeps = setTimeout(() => {
-    server.closeIdleConnections();
+    closeIdle();
     sweeps.refresh();
   }, GRACE_MS);
   const timer = setTimeout(cut, seconds * 1000);

@@ -6,6 +6,7 @@ import { afterEach, suite, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { selfSigned } from "#kit/self-signed.ts";
+import { httpLimits } from "../../test/support/http-limits.ts";
 import { type HttpListener, listenHttp } from "./server.ts";
 import type { CertifiedKey, TlsOptions } from "./tls-front.ts";
 
@@ -18,15 +19,7 @@ async function listen(tls: Pick<TlsOptions, "fallback">): Promise<void> {
   listener = await listenHttp({
     address: { host: "127.0.0.1", port: 0 },
     flag: "--test",
-    limits: {
-      headerBytes: 16_384,
-      headerSeconds: 10,
-      requestSeconds: 60,
-      idleSeconds: 30,
-      drainSeconds: 0,
-      connections: 100,
-      connectionsPerSource: 100,
-    },
+    limits: httpLimits,
     handle: (_request, response) => response.end(),
     answerRejected: () => ({ type: "text/plain", body: "", requestId: "" }),
     unlimited: null,

@@ -3,6 +3,7 @@ import { chmod, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { createServer } from "#kit/node-http.ts";
+import { type First, takeFirst } from "./hand-over.ts";
 
 export interface UnixSocketOptions {
   /** Short: unix(7) allows 107 octets. */
@@ -10,8 +11,7 @@ export interface UnixSocketOptions {
   /** What it throws goes to `onError`, and breaks the answer off. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly onError: (cause: unknown) => void;
-  /** Gets each connection first; the server has it once it is handed over, with what was read put back. */
-  readonly first?: (socket: Socket, handOver: () => void) => void;
+  readonly first?: First;
 }
 
 /** Who holds a body without reading it keeps its connection for so long. */
@@ -32,15 +32,12 @@ export async function listenUnixSocket(options: UnixSocketOptions): Promise<Asyn
   );
   server.timeout = IDLE_MS;
   const sockets = new Set<Socket>();
-  const accept = server.listeners("connection")[0]!;
-  if (first !== undefined) server.off("connection", accept as () => void);
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
-    if (first === undefined) return;
-    socket.setTimeout(IDLE_MS, () => socket.destroy());
-    first(socket, () => accept.call(server, socket));
+    if (first !== undefined) socket.setTimeout(IDLE_MS, () => socket.destroy());
   });
+  if (first !== undefined) takeFirst(server, first);
   await rm(path, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) => {

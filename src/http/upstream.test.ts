@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 import { suite, test } from "node:test";
-import { type AnswerSink, Upstream } from "./upstream.ts";
+import type { AnswerSink } from "./upstream-connection.ts";
+import { Upstream } from "./upstream.ts";
 
 /** A server that hands each connection to the test. */
 async function listen(onConnection: (socket: Socket) => void) {
@@ -18,7 +19,7 @@ async function listen(onConnection: (socket: Socket) => void) {
   const { port } = server.address() as AddressInfo;
   const options = {
     target: { host: "127.0.0.1", port },
-    keepsAfterBody: true,
+    readsAtOnce: Infinity,
     idleMs: 300,
     connectMs: 2_000,
   };
@@ -120,7 +121,7 @@ suite("an upstream", () => {
 
     const nobody = new Upstream({
       target: { host: "127.0.0.1", port: 1 },
-      keepsAfterBody: true,
+      readsAtOnce: Infinity,
       idleMs: 100,
       connectMs: 1_000,
     });
@@ -145,18 +146,49 @@ suite("an upstream", () => {
     assert.equal((await ask(server.upstream).promise).body, "hello");
   });
 
-  test("can leave connections that carried a body, for servers that do not read what they do not want", async () => {
-    await using server = await listen((socket) => socket.on("data", () => socket.write(HELLO)));
-    const careful = new Upstream({ ...server.options, keepsAfterBody: false });
-    await ask(careful, "POST", "body").promise;
-    await ask(careful, "POST", "body").promise;
-    assert.equal(server.sockets.size, 2);
-    await ask(careful).promise;
-    await ask(careful).promise;
-    assert.equal(server.sockets.size, 3);
-    const waiting = ask(careful, "GET");
+  test("leaves connections whose body the server may not have read", async () => {
+    await using server = await listen((socket) =>
+      socket.on("data", (octets) => {
+        if (/\r\n\r\n$|!$/.test(octets.toString())) socket.write(HELLO);
+      }),
+    );
+    const careful = new Upstream({ ...server.options, readsAtOnce: 5, idleMs: 60_000 });
+    const connections = async (...asked: Parameters<typeof ask>) => {
+      await ask(...asked).promise;
+      return server.sockets.size;
+    };
+    assert.equal(await connections(careful), 1);
+    assert.equal(await connections(careful, "POST", "body!"), 1, "it came with its head");
+    assert.equal(await connections(careful, "POST", "bodies!"), 1, "longer, on the one there is");
+    assert.equal(await connections(careful), 2);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const late = careful.send("POST", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5", {
+      head: () => {},
+      data: () => {},
+      end: () => resolve(),
+      fail: reject,
+    });
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    late.write("\r\n\r\nbody!");
+    late.finish();
+    await promise;
+    assert.equal(await connections(careful), 3);
+    const waiting = ask(careful, "POST", "body");
     careful[Symbol.dispose]();
     assert.ok((await waiting.promise).failed !== null, "whoever waits is told of the end");
+  });
+
+  test("sends a head at once whose body is late", async () => {
+    const came = Promise.withResolvers<string>();
+    await using server = await listen((socket) =>
+      socket.once("data", (octets) => came.resolve(octets.toString())),
+    );
+    const head = "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n";
+    const sink = { head: () => {}, data: () => {}, end: () => {}, fail: () => {} };
+    const exchange = server.upstream.send("POST", head, sink);
+    assert.equal(await came.promise, head);
+    exchange.abort();
   });
 
   test("hears an answer whose server closed before it had read the body", async () => {

@@ -10,10 +10,16 @@ export function remember<T>(make: (text: string) => T): (text: string) => T {
   return (text) => {
     const known = made.get(text);
     if (known !== undefined) return known.value;
-    const value = make(text);
-    if (text.length > MAX_LENGTH) return value;
+    if (text.length > MAX_LENGTH) return make(text);
+    const own = copyOf(text);
+    const value = make(own);
     if (made.size >= MAX_TEXTS) made.clear();
-    made.set(text, { value });
+    made.set(own, { value });
     return value;
   };
+}
+
+/** A slice of a text keeps all of that text in memory. */
+function copyOf(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string;
 }

@@ -1,0 +1,31 @@
+/** Connections that somebody else looks at before Node's HTTP server does. */
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+
+/** Gets each connection. Node has it once it is handed over, with what was read put back. */
+export type First = (socket: Socket, handOver: (read: Buffer | null) => void) => void;
+
+export function takeFirst(server: Server, first: First): void {
+  // Node's own; it is not documented that the first one is. A test holds it.
+  const accept = server.listeners("connection")[0] as (socket: Socket) => void;
+  server.off("connection", accept);
+  server.on("connection", (socket: Socket) => {
+    if (socket.destroyed) return; // Turned away.
+    first(socket, (read) => {
+      socket.pause();
+      if (read !== null) socket.unshift(read);
+      readByEvents(socket);
+      accept.call(server, socket);
+      socket.resume();
+    });
+  });
+}
+
+/**
+ * Node's parser would read a TLS handle by itself, past what the stream has taken from it already. One that is
+ * marked as somebody's it reads by the stream's events.
+ */
+function readByEvents(socket: Socket): void {
+  const { _handle: handle } = socket as { readonly _handle?: { _consumed?: boolean } | null };
+  if ("encrypted" in socket && handle != null) handle._consumed = true;
+}

@@ -1,0 +1,220 @@
+/**
+ * Connections as long as what comes on them is plain: requests that are read here and answered on the bare socket,
+ * for a third of what Node's HTTP server takes. With the first that is anything else, a connection goes to Node.
+ */
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { First } from "../hand-over.ts";
+import type { HttpLimits } from "../limits.ts";
+import type { RejectedRequest } from "../rejected.ts";
+import { type PlainHead, readHead } from "./head.ts";
+import { PlainRequest } from "./request.ts";
+import { type AnswerOwner, PlainResponse } from "./response.ts";
+
+/** Longer bodies are better read as they come. */
+const MAX_BODY_BYTES = 64 * 1024;
+/** What may come while a request is answered; beyond, the client has to wait. */
+const MAX_WAITING_BYTES = 64 * 1024;
+/** What a body that is on its way has to come to its end. Node has the clock for slower ones. */
+const BODY_SECONDS = 1;
+/** As Node has it: a client may send its next request just when its time is up. */
+const IDLE_MORE_SECONDS = 1;
+
+export interface LaneOptions {
+  readonly limits: HttpLimits;
+  readonly handle: RequestListener;
+  /** Whether each answer is to be the last on its connection. */
+  readonly isDraining: () => boolean;
+  /** Says so to a client that was too slow, or left within a request, and ends the connection. */
+  readonly reject: (socket: Socket, rejected: RejectedRequest) => void;
+}
+
+/** The same for each connection. */
+interface ConnectionOptions extends LaneOptions {
+  readonly keepAliveFields: string;
+  /** Counted by looking: a thread that was held up must not take that for a client's slowness. */
+  readonly clock: { seconds: number };
+}
+
+export class PlainLane {
+  readonly #options: ConnectionOptions;
+  readonly #connections = new Set<Connection>();
+
+  constructor(options: LaneOptions) {
+    const seconds = Math.floor(options.limits.idleSeconds);
+    const keepAliveFields = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`;
+    this.#options = { ...options, keepAliveFields, clock: { seconds: 0 } };
+  }
+
+  readonly take: First = (socket, handOver) => {
+    const connection = new Connection(socket, this.#options, (read) => {
+      this.#connections.delete(connection);
+      if (read !== undefined) handOver(read);
+    });
+    this.#connections.add(connection);
+  };
+
+  /** Looks for what takes too long. To be called each second. */
+  check(): void {
+    const seconds = ++this.#options.clock.seconds;
+    for (const connection of this.#connections) connection.check(seconds);
+  }
+
+  /** Closes what waits for a request. */
+  closeIdle(): void {
+    for (const connection of this.#connections) if (connection.isIdle) connection.close();
+  }
+}
+
+class Connection implements AnswerOwner {
+  readonly #socket: Socket;
+  readonly #options: ConnectionOptions;
+  /** Called once: with what was read, when Node is to go on, or with nothing when it is over. */
+  readonly #leave: (read?: Buffer | null) => void;
+  /** What was read and is not answered. */
+  #octets: Buffer | null = null;
+  /** The request whose body is still to come. */
+  #head: PlainHead | null = null;
+  #response: PlainResponse | null = null;
+  /** When it began to wait for what it waits for. */
+  #since: number;
+  #wasUsed = false;
+  #isOver = false;
+  #isReading = false;
+
+  constructor(socket: Socket, options: ConnectionOptions, leave: (read?: Buffer | null) => void) {
+    const { idleSeconds, requestSeconds } = options.limits;
+    this.#socket = socket;
+    this.#options = options;
+    this.#leave = leave;
+    this.#since = options.clock.seconds;
+    socket.setTimeout((requestSeconds + idleSeconds) * 1000);
+    socket.on("data", this.#take).on("end", this.#ended).on("close", this.#closed);
+    socket.on("drain", this.#drained).on("error", this.#broken).on("timeout", this.#broken);
+  }
+
+  get keepAliveFields(): string | null {
+    return this.#options.isDraining() ? null : this.#options.keepAliveFields;
+  }
+
+  get isIdle(): boolean {
+    return this.#response === null && this.#octets === null;
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  check(now: number): void {
+    if (this.#response !== null || this.#isOver) return;
+    const { limits, reject } = this.#options;
+    const waited = now - this.#since;
+    if (this.#head !== null) {
+      if (waited > BODY_SECONDS) this.#handOver();
+    } else if (this.#octets === null && this.#wasUsed) {
+      if (waited > limits.idleSeconds + IDLE_MORE_SECONDS) this.close();
+    } else if (waited > Math.min(limits.headerSeconds, limits.requestSeconds)) {
+      this.#isOver = true;
+      reject(this.#socket, { status: 408 });
+    }
+  }
+
+  answered(isLast: boolean): void {
+    this.#response = null;
+    this.#wasUsed = true;
+    this.#since = this.#options.clock.seconds;
+    if (isLast) this.#end();
+    else if (!this.#isReading) this.#next();
+  }
+
+  readonly #take = (chunk: Buffer): void => {
+    if (this.#isOver) return;
+    if (this.#octets === null) {
+      this.#octets = chunk;
+      if (this.#wasUsed) this.#since = this.#options.clock.seconds;
+    } else this.#octets = Buffer.concat([this.#octets, chunk]);
+    if (this.#response === null) this.#next();
+    if (this.#mustWait && (this.#octets?.length ?? 0) > MAX_WAITING_BYTES) this.#socket.pause();
+  };
+
+  /** Who does not take an answer gets no other. */
+  get #mustWait(): boolean {
+    return this.#response !== null || this.#socket.writableNeedDrain;
+  }
+
+  /** Answers what is there, one after another. */
+  #next(): void {
+    this.#isReading = true;
+    while (this.#octets !== null && !this.#mustWait && !this.#isOver) {
+      const head = (this.#head ??= this.#readHead());
+      if (head === null) break;
+      const end = head.length + head.bodyLength;
+      if (this.#octets.length < end) break;
+      const body = head.bodyLength === 0 ? null : this.#octets.subarray(head.length, end);
+      this.#octets = this.#octets.length === end ? null : this.#octets.subarray(end);
+      this.#head = null;
+      this.#answer(head, body);
+    }
+    this.#isReading = false;
+    if (!this.#mustWait && !this.#isOver && this.#socket.isPaused()) this.#socket.resume();
+  }
+
+  /** Null when it is not there yet, or not for this lane. */
+  #readHead(): PlainHead | null {
+    const head = readHead(this.#octets!, this.#options.limits.headerBytes);
+    if (head === "more") return null;
+    if (head !== null && head.bodyLength <= MAX_BODY_BYTES) return head;
+    this.#handOver();
+    return null;
+  }
+
+  #answer(head: PlainHead, body: Buffer | null): void {
+    const { handle } = this.#options;
+    const request = new PlainRequest(head, body, this.#socket);
+    const response = new PlainResponse(request, this, !head.isLast);
+    this.#response = response;
+    // They are near enough to Node's for whoever only reads and writes them, as those of HTTP/2 are.
+    handle(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+  }
+
+  #handOver(): void {
+    const read = this.#octets;
+    this.#isOver = true;
+    const socket = this.#socket;
+    socket.off("data", this.#take).off("end", this.#ended).off("close", this.#closed);
+    socket.off("drain", this.#drained).off("error", this.#broken).off("timeout", this.#broken);
+    this.#octets = null;
+    this.#leave(read);
+  }
+
+  /** After the last answer. What still comes is dropped. */
+  #end(): void {
+    this.#isOver = true;
+    this.#octets = null;
+    this.#socket.destroySoon();
+  }
+
+  /** As Node sees it, who has no more to say has left, and takes no answer that is not there yet. */
+  readonly #ended = (): void => {
+    if (this.#isOver) return;
+    if (this.#mustWait || this.#octets === null) return this.#end();
+    this.#isOver = true;
+    this.#options.reject(this.#socket, { status: 400, isCutShort: this.#head !== null });
+  };
+
+  readonly #drained = (): void => {
+    if (this.#response !== null) this.#response.emit("drain");
+    else this.#next();
+  };
+
+  readonly #closed = (): void => {
+    const response = this.#response;
+    this.#isOver = true;
+    this.#response = null;
+    this.#octets = null;
+    this.#leave();
+    response?.gone();
+  };
+
+  readonly #broken = (): void => void this.#socket.destroy();
+}

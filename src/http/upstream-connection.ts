@@ -1,0 +1,244 @@
+/** One connection to a server behind us, which carries a request at a time. */
+import type { OnReadOpts, Socket } from "node:net";
+import { outliveBrokenPipe } from "./broken-pipe.ts";
+import { ReadRoom } from "./read-room.ts";
+import { ResponseFault, type ResponseHead, ResponseParser } from "./response-parser.ts";
+
+/** Who hears of the answer. After `end` or `fail` nothing more comes. */
+export interface AnswerSink {
+  /** News before the answer. */
+  interim?(head: ResponseHead): void;
+  head(head: ResponseHead): void;
+  /** Their memory is used again when `free` was called; who keeps them never calls it. */
+  data(octets: Buffer, free: () => void): void;
+  end(trailers: readonly string[]): void;
+  /** `answered` tells whether any of the answer had come. */
+  fail(cause: Error, answered: boolean): void;
+  /** The server speaks another protocol from here on: the connection is the caller's. */
+  switched?(socket: Socket, first: Buffer): void;
+  /** The connection takes octets of the request's body again. */
+  drained?(): void;
+}
+
+/** A request on its way. */
+export interface Exchange {
+  /** Sends octets of the body; false says to wait until `drained`. */
+  write(octets: Buffer | string): boolean;
+  /** The same as one chunk. RFC 9112 §7.1. */
+  writeChunk(octets: Buffer): boolean;
+  /** The body is whole. A connection whose request was not is not used again. */
+  finish(): void;
+  pause(): void;
+  resume(): void;
+  /** Gives it up: the connection goes with it. */
+  abort(): void;
+  /** Whether the connection had carried another request before: it may have been closed meanwhile. */
+  readonly isReused: boolean;
+}
+
+interface Owner {
+  /** Of a body; see the options of an upstream. */
+  readonly readsAtOnce: number;
+  free(): void;
+  gone(): void;
+}
+
+/** A body up to here leaves with its head in one write, if it is at hand. */
+const ONE_WRITE_BYTES = 8 * 1024;
+
+export class Connection implements Exchange {
+  freeSince = 0;
+  isGone = false;
+  isReused = false;
+  readonly #socket: Socket;
+  readonly #owner: Owner;
+  readonly #parser: ResponseParser;
+  readonly #room = new ReadRoom();
+  #sink: AnswerSink | null = null;
+  /** Of a request whose body may be at hand in a moment. */
+  #head: string | null = null;
+  #answered = false;
+  #wasUsed = false;
+  #isWhole = false;
+  /** Some of the body may lie unread on the other side. */
+  #mayBeUnread = false;
+  #isSwitched = false;
+  #timer: NodeJS.Timeout | null;
+
+  constructor(open: (onread: OnReadOpts) => Socket, connectMs: number, owner: Owner) {
+    this.#owner = owner;
+    this.#parser = new ResponseParser({
+      interim: (head) => this.#sink?.interim?.(head),
+      head: (head) => {
+        if (head.status === 101 && this.#sink?.switched === undefined) {
+          throw new ResponseFault("The answer is another protocol, and nobody asked for one");
+        }
+        this.#answered = true;
+        this.#sink?.head(head);
+      },
+      data: (octets) => this.#sink?.data(octets, this.#room.lend()),
+      end: (reusable, trailers) => this.#end(reusable, trailers),
+    });
+    const socket = open({
+      buffer: () => this.#room.next(this.#parser.expected),
+      callback: (length, buffer) => this.#read((buffer as Buffer).subarray(0, length)),
+    });
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    outliveBrokenPipe(socket);
+    this.#timer = setTimeout(() => {
+      socket.destroy(new Error(`No connection within ${connectMs} ms`));
+    }, connectMs);
+    socket.once("connect", () => this.#connected());
+    socket.on("data", (octets: Buffer) => this.#take(octets));
+    socket.on("drain", () => this.#sink?.drained?.());
+    socket.on("error", (cause) => this.#lose(cause));
+    socket.on("end", () => this.#lose(null));
+    socket.on("close", () => this.#lose(null));
+  }
+
+  send(method: string, head: string, sink: AnswerSink): void {
+    this.#sink = sink;
+    this.#answered = false;
+    this.isReused = this.#wasUsed;
+    this.#wasUsed = true;
+    this.#isWhole = false;
+    this.#mayBeUnread = false;
+    this.#parser.expect(method);
+    this.#head = head;
+    queueMicrotask(this.#flushSoon);
+  }
+
+  write(octets: Buffer | string): boolean {
+    const head = this.#head;
+    const { length } = octets;
+    if (head === null || length > ONE_WRITE_BYTES) {
+      this.#sendsApart();
+      return this.#socket.write(octets, "latin1");
+    }
+    this.#head = null;
+    this.#mayBeUnread = length > this.#owner.readsAtOnce;
+    const body = typeof octets === "string" ? octets : octets.toString("latin1");
+    return this.#socket.write(head + body, "latin1");
+  }
+
+  writeChunk(octets: Buffer): boolean {
+    const socket = this.#socket;
+    socket.cork();
+    this.#sendsApart();
+    socket.write(`${octets.length.toString(16)}\r\n`, "latin1");
+    socket.write(octets);
+    const goesOn = socket.write("\r\n", "latin1");
+    socket.uncork();
+    return goesOn;
+  }
+
+  finish(): void {
+    this.#isWhole = true;
+    this.#flush();
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  abort(): void {
+    this.#sink = null;
+    if (!this.isGone) this.#leave(); // Now, not when the system has closed it.
+    this.#socket.destroy();
+  }
+
+  /** Whoever waits for an answer hears of it. */
+  end(cause: Error): void {
+    this.#lose(cause);
+  }
+
+  /** The body may be read from its own connection before this one's turn ends. */
+  readonly #flushSoon = (): void => {
+    if (this.#head !== null) setImmediate(this.#flush);
+  };
+
+  readonly #flush = (): void => {
+    const head = this.#head;
+    if (head === null) return;
+    this.#head = null;
+    this.#socket.write(head, "latin1");
+  };
+
+  /** Octets of the body follow the head at some time. */
+  #sendsApart(): void {
+    this.#flush();
+    this.#mayBeUnread = this.#owner.readsAtOnce !== Infinity;
+  }
+
+  #connected(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #take(octets: Buffer): void {
+    try {
+      const rest = this.#parser.take(octets);
+      if (rest !== null) this.#handOver(rest);
+    } catch (cause) {
+      this.#socket.destroy(cause as Error);
+    }
+  }
+
+  /** Into room that is used again. Tells whether to go on. */
+  #read(octets: Buffer): boolean {
+    if (this.#isSwitched) return this.#socket.push(Buffer.from(octets));
+    this.#take(octets);
+    return true;
+  }
+
+  #handOver(rest: Buffer): void {
+    this.#isSwitched = true;
+    const sink = this.#sink;
+    this.#sink = null;
+    this.#leave();
+    this.#socket.removeAllListeners();
+    this.#socket.on("error", () => this.#socket.destroy());
+    if (sink?.switched === undefined) this.#socket.destroy();
+    else sink.switched(this.#socket, Buffer.from(rest));
+  }
+
+  #end(reusable: boolean, trailers: readonly string[]): void {
+    const sink = this.#sink;
+    this.#sink = null;
+    if (reusable && this.#isWhole && !this.#mayBeUnread && sink !== null) {
+      this.freeSince = performance.now();
+      this.#socket.resume();
+      this.#owner.free();
+    } else this.#socket.destroy();
+    sink?.end(trailers);
+  }
+
+  #lose(cause: Error | null): void {
+    if (this.isGone) return;
+    const sink = this.#sink;
+    let why = cause;
+    try {
+      if (cause === null) this.#parser.close();
+    } catch (fault) {
+      why = fault as ResponseFault;
+    }
+    this.#leave();
+    this.#socket.destroy();
+    if (this.#sink === null || sink === null) return; // Its answer was whole, ended by the close.
+    this.#sink = null;
+    sink.fail(why ?? new ResponseFault("The connection was closed"), this.#answered);
+  }
+
+  #leave(): void {
+    this.#connected();
+    this.isGone = true;
+    this.#head = null;
+    this.#room.leave();
+    this.#owner.gone();
+  }
+}
