@@ -27,5 +27,5 @@ export function takeFirst(server: Server, first: First): void {
  */
 function readByEvents(socket: Socket): void {
   const { _handle: handle } = socket as { readonly _handle?: { _consumed?: boolean } | null };
-  if ("encrypted" in socket && handle != null) handle._consumed = true;
+  if ("encrypted" in socket && handle) handle._consumed = true;
 }

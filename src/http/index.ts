@@ -8,7 +8,7 @@ export { mustBeFree } from "./must-be-free.ts";
 export { type Reply, sendReply } from "./reply.ts";
 export { leaveUnsent, sendBehind, sendStream, type StreamedBody } from "./send-stream.ts";
 export { requestIds } from "./request-id.ts";
-export { leavesMuch, requestOctets } from "./request-octets.ts";
+export { leavesMuch, octetsAtHand, requestOctets } from "./request-octets.ts";
 export { type Match, Router } from "./router.ts";
 export type { RejectedReply, RejectedRequest } from "./rejected.ts";
 export { type HttpListener, listenHttp } from "./server.ts";

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { giveBack } from "#kit/buffer-pool.ts";
 import { BodyCutShort } from "./body.ts";
+import { PlainRequest } from "./plain/request.ts";
 
 /** Of fewer octets the memory is left to the collector: to give it back by hand takes as long. */
 const LEAST_GIVEN_BACK = 16 * 1024;
@@ -21,6 +22,12 @@ export async function* requestOctets(request: IncomingMessage): AsyncGenerator<U
   } catch (cause) {
     throw new BodyCutShort("The request broke off", { cause });
   }
+}
+
+/** The whole body where it has come already; null where it has to be read. */
+export function octetsAtHand(request: IncomingMessage): Uint8Array | null {
+  const known: unknown = request;
+  return known instanceof PlainRequest ? known.octets : null;
 }
 
 /** What a refused client still sends is passed over up to here; beyond, its connection is better closed. */

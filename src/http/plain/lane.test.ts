@@ -18,7 +18,7 @@ const MIB = 1024 ** 2;
 
 const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const pair = {
-  key: privateKey.export({ type: "pkcs8", format: "pem" }) as string,
+  key: privateKey.export({ type: "pkcs8", format: "pem" }),
   cert: selfSigned({
     privateKey,
     names: ["x.test"],
@@ -128,7 +128,7 @@ for (const isSecure of [false, true]) {
     test("comes after another, in the order of sending, whoever answers first", async () => {
       const held: (() => void)[] = [];
       await listen((request, response) => {
-        const answer = () => void path(request, response);
+        const answer = () => path(request, response);
         if (request.url === "/slow") held.push(answer);
         else answer();
       });

@@ -5,6 +5,7 @@ import type { PlainHead } from "./head.ts";
 
 const NOTHING = {};
 const NO_FIELDS: readonly string[] = [];
+const NO_OCTETS = new Uint8Array(0);
 
 export class PlainRequest {
   readonly method: string;
@@ -45,6 +46,11 @@ export class PlainRequest {
     return true;
   }
 
+  /** The whole body, for whoever does not want it in pieces. */
+  get octets(): Uint8Array {
+    return this.#body ?? NO_OCTETS;
+  }
+
   get trailers(): object {
     return NOTHING;
   }
@@ -83,8 +89,11 @@ export class PlainRequest {
     return this;
   }
 
-  iterator(options?: { readonly destroyOnReturn?: boolean }): AsyncIterator<Buffer> {
-    return this.#readable().iterator(options) as AsyncIterator<Buffer>;
+  /** What is at hand needs no stream to be read. */
+  iterator(): AsyncIterableIterator<Buffer> {
+    return this.#stream === null
+      ? piecesOf(this.#body)
+      : (this.#stream.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Buffer> {
@@ -98,4 +107,8 @@ export class PlainRequest {
     stream.push(null);
     return (this.#stream = stream);
   }
+}
+
+async function* piecesOf(body: Buffer | null): AsyncGenerator<Buffer, void> {
+  if (body !== null) yield body;
 }
