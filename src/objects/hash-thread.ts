@@ -4,13 +4,12 @@
  */
 import { Worker } from "node:worker_threads";
 import { BufferPool } from "#kit/buffer-pool.ts";
+import { HashSlabs, SLAB_OCTETS } from "./hash-slabs.ts";
 import type { HashReply, HashRequest } from "./hashing-thread.ts";
 import type { Algorithm } from "./model.ts";
 
-/** Half a millisecond's work for the thread. */
-const SLAB_OCTETS = 256 * 1024;
-/** Enough that it need not wait for the next one; whoever finds all of them taken does. */
-const SLABS = 8;
+/** Room outside the slabs that is kept for the next bodies that find none. */
+const FREE_ROOMS = 8;
 
 export class HashThread implements AsyncDisposable {
   #running: Running | null = null;
@@ -30,9 +29,9 @@ export class ThreadHashing {
   readonly #thread: Running;
   readonly #algorithms: readonly Algorithm[];
   readonly #body: number;
-  /** Pieces that are too small for a message each; in slabs they would keep others waiting as long as they do. */
-  #room: Buffer | null = null;
+  #room: Room | null = null;
   #filled = 0;
+  #digests: Promise<readonly string[]> | null = null;
 
   constructor(thread: Running, algorithms: readonly Algorithm[]) {
     this.#thread = thread;
@@ -40,52 +39,76 @@ export class ThreadHashing {
     this.#body = thread.enter();
   }
 
-  /** Resolves when the octets may be changed. */
-  async update(octets: Uint8Array): Promise<void> {
-    for (let rest = octets; rest.length > 0;) {
-      const some = rest.subarray(0, SLAB_OCTETS - this.#filled);
-      rest = rest.subarray(some.length);
-      if (some.length === SLAB_OCTETS) await this.#hand(some);
-      else await this.#gather(some);
+  /**
+   * Gives a body on in large pieces, which are hashed at the same time. Each is good until the next is asked for, as
+   * those of the body may be.
+   */
+  async *pass(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const octets of body) {
+        for (let rest = octets; rest.length > 0;) {
+          if (this.#filled === SLAB_OCTETS) yield* this.#shared(false);
+          rest = rest.subarray(this.#fill(rest));
+        }
+      }
+      yield* this.#shared(true);
+    } finally {
+      this.#giveRoom();
     }
   }
 
-  /** In the order of the algorithms, as lower-case hex. */
+  /** In the order of the algorithms, as lower-case hex; after the last piece has passed. */
   async finish(): Promise<readonly string[]> {
-    await this.#flush();
-    this.#post("end");
-    return this.#thread.digests(this.#body);
+    return this.#digests!;
   }
 
   leave(): void {
-    this.#filled = 0;
-    this.#freeRoom();
     this.#post("never mind");
     this.#thread.exit(this.#body);
   }
 
-  async #gather(octets: Uint8Array): Promise<void> {
+  /** Returns how many octets there was room for. */
+  #fill(octets: Uint8Array): number {
     this.#thread.mustRun();
-    this.#room ??= this.#thread.rooms.take();
-    this.#room.set(octets, this.#filled);
-    this.#filled += octets.length;
-    if (this.#filled === SLAB_OCTETS) await this.#flush();
+    this.#room ??= this.#thread.takeRoom();
+    // Not `set`: into shared memory it copies octet by octet, unless all is aligned.
+    const { buffer, byteOffset, length } = octets;
+    const copied = Buffer.from(buffer, byteOffset, length).copy(this.#room.octets, this.#filled);
+    this.#filled += copied;
+    return copied;
   }
 
-  async #flush(): Promise<void> {
-    if (this.#filled > 0) await this.#hand(this.#room!.subarray(0, this.#filled));
+  /** Tells the thread of what was gathered, and gives it on. */
+  async *#shared(isLast: boolean): AsyncGenerator<Uint8Array> {
+    const { slabs } = this.#thread;
+    const slab = await this.#slab();
+    const length = this.#filled;
+    this.#room = null;
     this.#filled = 0;
-    this.#freeRoom();
+    slabs.share(slab);
+    if (isLast) this.#digests = this.#thread.digests(this.#body);
+    this.#post({ slab, length, isLast });
+    try {
+      if (length > 0) yield slabs.octets(slab).subarray(0, length);
+    } finally {
+      slabs.letGo(slab);
+    }
   }
 
-  async #hand(octets: Uint8Array): Promise<void> {
-    const slab = await this.#thread.slab();
-    this.#thread.slabs[slab]!.set(octets);
-    this.#post({ slab, length: octets.length });
+  /** The one that was filled; else one that gets what was gathered elsewhere. */
+  async #slab(): Promise<number> {
+    this.#thread.mustRun();
+    if (this.#room !== null && this.#room.slab !== null) return this.#room.slab;
+    const slab = await this.#thread.slabs.take();
+    if (this.#room !== null) {
+      this.#room.octets.copy(this.#thread.slabs.octets(slab), 0, 0, this.#filled);
+      this.#giveRoom();
+    }
+    return slab;
   }
 
-  #freeRoom(): void {
-    if (this.#room !== null) this.#thread.rooms.give(this.#room);
+  #giveRoom(): void {
+    if (this.#room !== null) this.#thread.giveRoom(this.#room);
     this.#room = null;
   }
 
@@ -95,27 +118,27 @@ export class ThreadHashing {
   }
 }
 
-type Deferred<T> = PromiseWithResolvers<T>;
+/** Where a body is gathered: a slab, or memory of nobody else's while others have those. */
+interface Room {
+  readonly slab: number | null;
+  readonly octets: Buffer;
+}
 
 /** The thread from its start to its end, and what waits for it. */
 class Running {
   readonly worker: Worker;
-  readonly slabs = Array.from(
-    { length: SLABS },
-    () => new Uint8Array(new SharedArrayBuffer(SLAB_OCTETS)),
-  );
-  readonly rooms = new BufferPool(SLAB_OCTETS, SLABS);
-  readonly #free = this.slabs.map((_, i) => i);
-  readonly #inLine: Deferred<number>[] = [];
+  readonly slabs = new HashSlabs();
+  readonly #rooms = new BufferPool(SLAB_OCTETS, FREE_ROOMS);
   /** Those begun, by their number; with who waits for its digests. */
-  readonly #bodies = new Map<number, Deferred<readonly string[]> | null>();
+  readonly #bodies = new Map<number, PromiseWithResolvers<readonly string[]> | null>();
   #lastBody = 0;
   #failure: Error | null = null;
 
   constructor(onEnd: () => void) {
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const file = new URL(`./hashing-thread.${extension}`, import.meta.url);
-    this.worker = new Worker(file, { workerData: { slabs: this.slabs }, name: "hashing" });
+    const { memory } = this.slabs;
+    this.worker = new Worker(file, { workerData: { memory }, name: "hashing" });
     this.worker.on("message", (reply: HashReply) => this.#hear(reply));
     this.worker.on("error", (cause) => this.#fail(cause));
     this.worker.on("exit", () => {
@@ -139,38 +162,36 @@ class Running {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  async slab(): Promise<number> {
-    this.mustRun();
-    const free = this.#free.pop();
-    if (free !== undefined) return free;
-    const next = Promise.withResolvers<number>();
-    this.#inLine.push(next);
-    return next.promise;
+  takeRoom(): Room {
+    const slab = this.slabs.takeToFill();
+    return { slab, octets: slab === null ? this.#rooms.take() : this.slabs.octets(slab) };
   }
 
-  async digests(body: number): Promise<readonly string[]> {
-    this.mustRun();
+  giveRoom({ slab, octets }: Room): void {
+    if (slab === null) this.#rooms.give(octets);
+    else this.slabs.give(slab);
+  }
+
+  /** Asked for before the last octets are sent. */
+  digests(body: number): Promise<readonly string[]> {
     const digests = Promise.withResolvers<readonly string[]>();
+    digests.promise.catch(() => {}); // Whoever finishes the body hears of it; one that is left has nobody.
     this.#bodies.set(body, digests);
     return digests.promise;
   }
 
-  #hear(reply: HashReply): void {
-    if ("slab" in reply) {
-      const next = this.#inLine.shift();
-      if (next === undefined) this.#free.push(reply.slab);
-      else next.resolve(reply.slab);
-      return;
+  #hear({ slabs, digests }: HashReply): void {
+    for (const slab of slabs) this.slabs.letGo(slab);
+    for (const { body, values } of digests) {
+      this.#bodies.get(body)?.resolve(values);
+      this.exit(body);
     }
-    this.#bodies.get(reply.body)?.resolve(reply.digests);
-    this.exit(reply.body);
   }
 
   #fail(cause: unknown): void {
     this.#failure ??= new Error("The thread that hashes has ended", { cause });
-    for (const waiting of [...this.#inLine, ...this.#bodies.values()])
-      waiting?.reject(this.#failure);
-    this.#inLine.length = 0;
+    this.slabs.fail(this.#failure);
+    for (const waiting of this.#bodies.values()) waiting?.reject(this.#failure);
     this.#bodies.clear();
   }
 }

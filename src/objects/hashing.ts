@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { beginDigest, digestOf } from "./digest.ts";
 import { ObjectFault } from "./fault.ts";
 import type { HashThread } from "./hash-thread.ts";
-import type { Algorithm, Checksums, ExpectedChecksum } from "./model.ts";
+import type { Algorithm, Body, Checksums, ExpectedChecksum } from "./model.ts";
 
 const NAMES = {
   md5: "MD5",
@@ -32,9 +32,9 @@ export interface Digests {
 
 /** The digests of a body that is not all there yet. */
 export interface Hashing {
-  /** The octets must not change until it resolves, if it is a promise. */
-  update(octets: Uint8Array): Promise<void> | void;
-  /** Throws unless they add up to what was expected. */
+  /** Gives the body on in pieces of its own; each is good until the next is asked for, as those of the body may be. */
+  pass(body: Body): Body;
+  /** When all has passed. Throws unless the digests are what was expected. */
   finish(): Promise<Digests>;
   /** Instead of `finish`, when the body comes to nothing. */
   leave(): void;
@@ -45,7 +45,12 @@ export function hashHere(asked: Asked): Hashing {
   const algorithms = algorithmsOf(asked);
   const digests = algorithms.map(beginDigest);
   return {
-    update: (octets) => digests.forEach((one) => one.update(octets)),
+    async *pass(body) {
+      for await (const octets of body) {
+        for (const digest of digests) digest.update(octets);
+        yield octets;
+      }
+    },
     finish: async () => compared(asked, (name) => digests[algorithms.indexOf(name)]!.digest()),
     leave: () => {},
   };
@@ -55,7 +60,7 @@ export function hashOnThread(thread: HashThread, asked: Asked): Hashing {
   const algorithms = algorithmsOf(asked);
   const body = thread.begin(algorithms);
   return {
-    update: (octets) => body.update(octets),
+    pass: (octets) => body.pass(octets),
     finish: async () => {
       const digests = await body.finish();
       return compared(asked, (name) => digests[algorithms.indexOf(name)]!);

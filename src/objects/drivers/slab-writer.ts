@@ -3,11 +3,11 @@ import { BufferPool } from "#kit/buffer-pool.ts";
 import type { Body } from "../model.ts";
 import { type Disk, diskFault } from "./disk.ts";
 
-/** Octets gathered for one write. More gains nothing that can be measured, and each body holds as much. */
-const SLAB_BYTES = 512 * 1024;
-
-/** A chunk of this size is written as it is: copying it would cost more than another write. */
-const LARGE_CHUNK_BYTES = 256 * 1024;
+/**
+ * Octets gathered for one write. More gains nothing that can be measured, and each body holds as much. A chunk of this
+ * size is written as it is: copying it would cost more than another write.
+ */
+const SLAB_BYTES = 256 * 1024;
 
 /** Slabs that are kept for the next bodies. */
 const MAX_FREE_SLABS = 16;
@@ -25,7 +25,7 @@ export class SlabWriter {
    * would otherwise change what was to be written.
    */
   async write(body: Body, openFile: () => Promise<number>): Promise<void> {
-    const slab = this.#slabs.take();
+    let slab: Buffer | null = null; // Bodies in large chunks need none.
     let filled = 0;
     let at = 0;
     const flush = async (bytes: Uint8Array) => {
@@ -35,10 +35,11 @@ export class SlabWriter {
     try {
       for await (const chunk of body) {
         for (let rest = chunk; rest.length > 0;) {
-          if (filled === 0 && rest.length >= LARGE_CHUNK_BYTES) {
+          if (filled === 0 && rest.length >= SLAB_BYTES) {
             await flush(rest);
             break;
           }
+          slab ??= this.#slabs.take();
           const some = rest.subarray(0, SLAB_BYTES - filled);
           slab.set(some, filled);
           filled += some.length;
@@ -48,9 +49,9 @@ export class SlabWriter {
           filled = 0;
         }
       }
-      if (filled > 0) await flush(slab.subarray(0, filled));
+      if (filled > 0) await flush(slab!.subarray(0, filled));
     } finally {
-      this.#slabs.give(slab);
+      if (slab !== null) this.#slabs.give(slab);
     }
   }
 
