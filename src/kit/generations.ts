@@ -3,21 +3,26 @@
  * counts under which it was told still stand; the main thread moves them before whoever asked for a change hears
  * that it is made.
  */
+import { Changes, CHANGES_OCTETS } from "./changes.ts";
 
 /** The counts that something depends on, as they were when it was told. */
 export type Depends = readonly (readonly [slot: number, count: number])[];
 
 /** Topics share slots: when two of them do, a change of the one has the other told again. */
 const SLOTS = 4096;
+const COUNTS_OCTETS = SLOTS * Int32Array.BYTES_PER_ELEMENT;
 
 export class Generations {
   /** For the other threads. */
   readonly shared: SharedArrayBuffer;
+  /** Of what changes too often to have whatever shares its slot told again. */
+  readonly changes: Changes;
   readonly #counts: Int32Array;
 
-  constructor(shared = new SharedArrayBuffer(SLOTS * Int32Array.BYTES_PER_ELEMENT)) {
+  constructor(shared = new SharedArrayBuffer(COUNTS_OCTETS + CHANGES_OCTETS)) {
     this.shared = shared;
-    this.#counts = new Int32Array(shared);
+    this.#counts = new Int32Array(shared, 0, SLOTS);
+    this.changes = new Changes(shared, COUNTS_OCTETS);
   }
 
   moved(topic: string): void {

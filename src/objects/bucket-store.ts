@@ -27,6 +27,11 @@ export class BucketStore {
     return run(name, () => this.#buckets.get(name));
   }
 
+  /** The same at once; null where it has to be read. */
+  bucketAtHand(name: string): Bucket | null {
+    return this.#buckets.atHand(name);
+  }
+
   /** Of these accounts, by name. */
   buckets(accountIds: readonly string[]): Promise<Bucket[]> {
     return run("", () => this.#buckets.list(accountIds));

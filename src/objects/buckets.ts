@@ -92,6 +92,13 @@ export interface BucketsOptions {
   readonly generations?: Generations;
 }
 
+interface Known {
+  readonly row: Promise<Bucket>;
+  readonly depends: Depends;
+  /** What it is, once it is read. */
+  bucket: Bucket | null;
+}
+
 export class Buckets {
   readonly #db: Database;
   readonly #garbage: Garbage;
@@ -100,7 +107,7 @@ export class Buckets {
 
   readonly #generations: Generations;
   /** By name, as they were read last; good until they change, on whichever thread. */
-  readonly #known = new Map<string, { readonly row: Promise<Bucket>; readonly depends: Depends }>();
+  readonly #known = new Map<string, Known>();
 
   constructor({ db, garbage, mostBuckets, now, generations = new Generations() }: BucketsOptions) {
     this.#generations = generations;
@@ -153,9 +160,19 @@ export class Buckets {
     const depends = this.#generations.of(topicOf(name));
     const row = this.#read(name);
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
-    this.#known.set(name, { row, depends });
-    row.catch(() => this.#known.delete(name));
+    const reading: Known = { row, depends, bucket: null };
+    this.#known.set(name, reading);
+    row.then(
+      (read) => (reading.bucket = read),
+      () => this.#known.delete(name),
+    );
     return row;
+  }
+
+  /** The same at once; null where it has to be read. */
+  atHand(name: string): Bucket | null {
+    const known = this.#known.get(name);
+    return known !== undefined && this.#generations.stands(known.depends) ? known.bucket : null;
   }
 
   async #read(name: string): Promise<Bucket> {

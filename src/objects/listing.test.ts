@@ -1,12 +1,11 @@
 /** Lists, on both engines: compared with what plain code makes of the same keys. */
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { atMost } from "#kit/at-once.ts";
 import fc from "fast-check";
 import { memoryDriver } from "./drivers/memory.ts";
 import type { Bucket, ListOptions, ListPage } from "./model.ts";
 import { ObjectStore } from "./object-store.ts";
-import { ACCOUNT, is, octets, onBothEngines } from "./store.contract.ts";
+import { ACCOUNT, is, octets, onBothEngines, putAll } from "./store.contract.ts";
 
 onBothEngines("lists", (db) => {
   let store: ObjectStore;
@@ -18,7 +17,7 @@ onBothEngines("lists", (db) => {
 
   async function bucketWith(keys: readonly string[]): Promise<Bucket> {
     const bucket = await store.createBucket(ACCOUNT, `lists-${++made}`);
-    await atMost(32, keys, async (key) => void (await store.put(bucket, key, octets(key))));
+    await putAll(store, bucket, keys);
     return bucket;
   }
 

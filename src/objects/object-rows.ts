@@ -8,8 +8,8 @@ import { id, key, storageClass } from "./schema.ts";
 /** Beside MD5; of an object made of parts they may be of the parts' own. */
 export type KeptChecksums = Checksums & { readonly isComposite?: true };
 
-export const info = {
-  key,
+/** Not the key: who asks for one object has it already, and octets are the dearest values of a row to read. */
+const facts = {
   version: text,
   size: integer,
   etag: text,
@@ -20,30 +20,33 @@ export const info = {
   encryption: maybe(json<Encryption>()),
   metadata: maybe(json<Metadata>()),
 };
-export const INFO = `key, version, size, etag, uploaded_at, storage_class, part_count, checksums, encryption,
+const FACTS = `version, size, etag, uploaded_at, storage_class, part_count, checksums, encryption,
   metadata`;
+export const info = { key, ...facts };
+export const INFO = `key, ${FACTS}`;
 
 export const content = { blob: maybe(id) };
 
 export const objectInfo = statement({
-  sql: `SELECT ${INFO} FROM objects WHERE bucket = :bucket AND key = :key`,
+  sql: `SELECT ${FACTS} FROM objects WHERE bucket = :bucket AND key = :key`,
   takes: { bucket: integer, key },
-  gives: info,
+  gives: facts,
 });
 export const wholeObject = statement({
-  sql: `SELECT ${INFO}, blob, body FROM objects
+  sql: `SELECT ${FACTS}, blob, body FROM objects
         LEFT JOIN bodies ON bodies.slot = objects.slot AND blob IS NULL WHERE bucket = :bucket AND key = :key`,
   takes: { bucket: integer, key },
-  gives: { ...info, ...content, body: maybe(bytes) },
+  gives: { ...facts, ...content, body: maybe(bytes) },
 });
 
+export type FoundObject = RowOf<typeof wholeObject>;
+export type ObjectRow = FoundObject & { readonly bucket: number; readonly key: string };
 export type InfoRow = RowOf<typeof objectInfo>;
-export type ObjectRow = RowOf<typeof wholeObject> & { readonly bucket: number };
 
 const NO_TAGS = {};
 
 export function infoOf(
-  row: Omit<InfoRow, "metadata">,
+  row: Omit<InfoRow, "metadata"> & { readonly key: string },
   { http = {}, custom = {}, tags = NO_TAGS }: Metadata,
 ): ObjectInfo {
   const { key, version, size, etag, uploadedAt, storageClass, partCount, encryption } = row;

@@ -1,7 +1,7 @@
 /** The object store: buckets, objects and multipart uploads, on a database and a place for blobs. */
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Database } from "#db";
-import type { Generations } from "#kit/generations.ts";
+import { Generations } from "#kit/generations.ts";
 import { BucketStore } from "./bucket-store.ts";
 import { Contents } from "./contents.ts";
 import type { BlobDriver } from "./driver.ts";
@@ -42,6 +42,7 @@ import type {
 } from "./upload-model.ts";
 import { type Background, mainBackground, serveThread } from "./other-threads.ts";
 import { Reading } from "./reading.ts";
+import { RecentObjects } from "./recent-objects.ts";
 import { run } from "./run.ts";
 import { Sweep, type SweepOptions, type Swept } from "./sweep.ts";
 import { keepSweeping, type SweepingOptions } from "./sweeping.ts";
@@ -67,6 +68,7 @@ export interface ObjectStoreOptions {
  */
 export class ObjectStore extends BucketStore implements AsyncDisposable {
   readonly #db: Database;
+  readonly #recent: RecentObjects;
   readonly #reading: Reading;
   readonly #writing: Writing;
   readonly #uploads: Uploads;
@@ -97,7 +99,8 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
     this.#now = now;
     this.#garbage = garbage;
     this.#allHolds = allHolds;
-    this.#reading = new Reading(db, blobs, holds);
+    this.#recent = new RecentObjects((generations ?? new Generations()).changes);
+    this.#reading = new Reading({ db, blobs, holds, recent: this.#recent });
     this.#outbox = new Outbox(now);
     const writing = { db, contents, garbage, limits, now, alongside: this.#outbox };
     this.#writing = new Writing(writing);
@@ -107,6 +110,7 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
       db,
       bucket: (name) => this.bucket(name),
       writing: this.#writing,
+      recent: this.#recent,
       uploads: this.#uploads,
       now,
     });
@@ -138,22 +142,22 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
     body: Body | Uint8Array,
     options: PutOptions = {},
   ): Promise<ObjectInfo | null> {
-    return run(bucket.name, () => this.#writing.put(bucket, key, body, options));
+    return this.#change(bucket, [key], () => this.#writing.put(bucket, key, body, options));
   }
 
   /** All of them or none; from 1 to 1000. Keys that are not there are no fault. */
   delete(bucket: Bucket, keys: readonly string[]): Promise<void> {
-    return run(bucket.name, () => this.#writing.delete(bucket, keys));
+    return this.#change(bucket, keys, () => this.#writing.delete(bucket, keys));
   }
 
   /** One object, if it is as it must be. */
   deleteIf(bucket: Bucket, key: string, conditions: DeleteConditions): Promise<DeleteOutcome> {
-    return run(bucket.name, () => this.#writing.deleteIf(bucket, key, conditions));
+    return this.#change(bucket, [key], () => this.#writing.deleteIf(bucket, key, conditions));
   }
 
   /** Its tags are these, and no others; it stays the version that it is. False when it is not there. */
   setTags(bucket: Bucket, key: string, tags: Readonly<Record<string, string>>): Promise<boolean> {
-    return run(bucket.name, () => this.#writing.setTags(bucket, key, tags));
+    return this.#change(bucket, [key], () => this.#writing.setTags(bucket, key, tags));
   }
 
   /** Gives a version another storage class. False when it is not there any more. */
@@ -163,7 +167,9 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
     version: string,
     storageClass: StorageClass,
   ): Promise<boolean> {
-    return run(bucket.name, () => this.#writing.transition(bucket, key, version, storageClass));
+    return this.#change(bucket, [key], () =>
+      this.#writing.transition(bucket, key, version, storageClass),
+    );
   }
 
   list(bucket: Bucket, options: ListOptions = {}): Promise<ListPage> {
@@ -223,7 +229,9 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
     parts: readonly UploadedPart[],
     options: CompleteOptions,
   ): Promise<ObjectInfo | null> {
-    return run(bucket.name, () => this.#uploads.complete(bucket, key, uploadId, parts, options));
+    return this.#change(bucket, [key], () =>
+      this.#uploads.complete(bucket, key, uploadId, parts, options),
+    );
   }
 
   abortUpload(bucket: Bucket, key: string, uploadId: string): Promise<void> {
@@ -269,6 +277,10 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
     const held = this.#allHolds.add(holds);
     port1.once("close", () => held[Symbol.dispose]());
     return port2;
+  }
+
+  #change<T>(bucket: Bucket, keys: readonly string[], work: () => Promise<T>): Promise<T> {
+    return run(bucket.name, () => this.#recent.change(bucket, keys, work));
   }
 
   #leaveTo({ garbageMade, lifecycleChanged, eventsAdded, bucketRemoved }: Background): void {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { concatenated, isCrc } from "#kit/crc.ts";
 import { digestOf } from "./digest.ts";
 import { ObjectFault } from "./fault.ts";
-import type { Algorithm, Checksums } from "./model.ts";
+import type { Algorithm, Checksums, ChecksumType, ExpectedChecksum } from "./model.ts";
 import type { ChecksumChoice, NamedChecksum } from "./upload-model.ts";
 import type { KeptChecksums } from "./object-rows.ts";
 
@@ -18,6 +18,23 @@ export function checkChoice({ algorithm, type }: ChecksumChoice): void {
   const isPossible = type === "full" ? isCrc(algorithm) : algorithm !== "crc64nvme";
   if (isPossible) return;
   const message = `An object made of parts has no ${type} checksum of the algorithm ${algorithm}`;
+  throw new ObjectFault("bad-checksum-type", message);
+}
+
+/** A part may come with another only where none was chosen: its sender may not know what it is sent for. */
+export function checkPart(choice: ChecksumChoice | null, given: readonly ExpectedChecksum[]): void {
+  for (const { algorithm, isKept = true } of given) {
+    if (choice === null || !isKept || algorithm === choice.algorithm) continue;
+    // In S3's words, which programs look for.
+    const message = `Checksum Type mismatch occurred, expected checksum Type: ${choice.algorithm}, actual checksum Type: ${algorithm}`;
+    throw new ObjectFault("bad-checksum-type", message);
+  }
+}
+
+/** Who completes an upload may say which type it has, and says so of the one that was chosen. */
+export function checkType(choice: ChecksumChoice | null, type: ChecksumType | undefined): void {
+  if (choice === null || type === undefined || choice.type === type) return;
+  const message = `The upload was begun for a ${choice.type} checksum, and cannot be completed with a ${type} one`;
   throw new ObjectFault("bad-checksum-type", message);
 }
 

@@ -16,9 +16,10 @@ import type {
   HeadOptions,
   ObjectInfo,
 } from "./model.ts";
-import { infoOf, objectInfo, type ObjectRow, wholeObject } from "./object-rows.ts";
+import { type FoundObject, infoOf, type InfoRow, objectInfo, wholeObject } from "./object-rows.ts";
 import { type PartRow, partsFrom, partsWithin } from "./part-rows.ts";
 import { resolveRange } from "./ranges.ts";
+import type { RecentObjects } from "./recent-objects.ts";
 
 /** Each time another write went through between the look at the row and at its blob. */
 const MAX_ATTEMPTS = 10;
@@ -26,24 +27,32 @@ const MAX_ATTEMPTS = 10;
 /** Rows of parts read at a time: they are few, and small but for the last part's. */
 const PARTS_AT_ONCE = 64;
 
-type Found = Omit<ObjectRow, "bucket">;
+export interface ReadingOptions {
+  readonly db: Database;
+  readonly blobs: BlobDriver;
+  readonly holds: Holds;
+  readonly recent: RecentObjects;
+}
 
 export class Reading {
   readonly #db: Database;
   readonly #blobs: BlobDriver;
   readonly #holds: Holds;
+  /** Null where others than this process change objects. */
+  readonly #recent: RecentObjects | null;
 
-  constructor(db: Database, blobs: BlobDriver, holds: Holds) {
+  constructor({ db, blobs, holds, recent }: ReadingOptions) {
     this.#db = db;
     this.#blobs = blobs;
     this.#holds = holds;
+    this.#recent = db.shared ? null : recent;
   }
 
   async head(bucket: Bucket, key: string, options?: HeadOptions): Promise<ObjectInfo | null> {
     checkKey(key);
-    const row = await this.#db.first(objectInfo({ bucket: bucket.number, key }));
+    const row = this.#recent?.info(bucket, key) ?? (await this.#readInfo(bucket, key));
     if (row !== null && options !== undefined) Seal.open(row.encryption, options.encryption);
-    return row && infoOf(row, row.metadata ?? {});
+    return row && infoOf({ ...row, key }, row.metadata ?? {});
   }
 
   async get(bucket: Bucket, key: string, options: GetOptions): Promise<GetResult> {
@@ -51,9 +60,10 @@ export class Reading {
     const { conditions, partNumber } = options;
     let version = "";
     for (let attempt = 1; ; attempt++) {
-      const row = await this.#db.first(wholeObject({ bucket: bucket.number, key }));
+      const known = attempt === 1 ? this.#recent?.whole(bucket, key) : null;
+      const row = known ?? (await this.#readWhole(bucket, key));
       if (row === null) return { kind: "missing" };
-      const object = infoOf(row, row.metadata ?? {});
+      const object = infoOf({ ...row, key }, row.metadata ?? {});
       const seal = Seal.open(row.encryption, options.encryption);
       if (conditions !== undefined && !conditionsHold(conditions, object)) {
         return { kind: "condition-failed", object };
@@ -65,13 +75,27 @@ export class Reading {
       const body = range && (await this.#open(row, range, seal));
       if (range !== null && body !== null) return { kind: "found", object, range, body };
       // Its blob is gone: the object was replaced in between, unless it is still the same.
-      if (attempt === MAX_ATTEMPTS || row.version === version) throw missing(row);
+      if (attempt === MAX_ATTEMPTS || row.version === version) throw missing(key, row);
       version = row.version;
     }
   }
 
+  async #readInfo(bucket: Bucket, key: string): Promise<InfoRow | null> {
+    const quiet = this.#recent?.before(bucket, key) ?? null;
+    const row = await this.#db.first(objectInfo({ bucket: bucket.number, key }));
+    if (row !== null && quiet !== null) this.#recent!.keepInfo(bucket, key, quiet, row);
+    return row;
+  }
+
+  async #readWhole(bucket: Bucket, key: string): Promise<FoundObject | null> {
+    const quiet = this.#recent?.before(bucket, key) ?? null;
+    const row = await this.#db.first(wholeObject({ bucket: bucket.number, key }));
+    if (row !== null && quiet !== null) this.#recent!.keepWhole(bucket, key, quiet, row);
+    return row;
+  }
+
   /** Null when the parts are gone. */
-  async #rangeOfPart(row: Found, partNumber: number): Promise<ByteRange | null> {
+  async #rangeOfPart(row: FoundObject, partNumber: number): Promise<ByteRange | null> {
     if (!Number.isInteger(partNumber) || partNumber < 1 || partNumber > (row.partCount ?? 1)) {
       throw new ObjectFault("no-such-part", `The object has no part ${partNumber}`);
     }
@@ -81,7 +105,11 @@ export class Reading {
     return part && { offset: part.start, length: part.size };
   }
 
-  async #open(row: Found, range: ByteRange, seal: Seal | null): Promise<Uint8Array | Body | null> {
+  async #open(
+    row: FoundObject,
+    range: ByteRange,
+    seal: Seal | null,
+  ): Promise<Uint8Array | Body | null> {
     const { body, blob } = row;
     if (range.length === 0) return new Uint8Array(0);
     const cipher = cipherOf(seal, row.encryption?.iv ?? null, range.offset);
@@ -199,7 +227,7 @@ async function* once(octets: Uint8Array): Body {
   yield octets;
 }
 
-function missing({ key, version }: Found): ObjectFault {
+function missing(key: string, { version }: FoundObject): ObjectFault {
   return new ObjectFault(
     "unavailable",
     `The octets of ${JSON.stringify(key)} (${version}) are missing`,

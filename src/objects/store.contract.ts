@@ -1,5 +1,6 @@
 /** Stores for tests: on each engine, with small limits and blobs in memory. */
 import assert from "node:assert/strict";
+import { atMost } from "#kit/at-once.ts";
 import {
   type DefineOnEngine,
   onBothEngines as onEngines,
@@ -8,7 +9,8 @@ import type { BlobDriver } from "./driver.ts";
 import { memoryDriver } from "./drivers/memory.ts";
 import { ObjectFault, type ObjectFaultKind } from "./fault.ts";
 import type { ObjectLimits } from "./limits.ts";
-import type { Body, ByteRange, GetResult } from "./model.ts";
+import type { Body, Bucket, ByteRange, GetResult } from "./model.ts";
+import type { ObjectStore } from "./object-store.ts";
 import { objectMigrations } from "./schema.ts";
 
 export const ACCOUNT = "a".repeat(32);
@@ -38,6 +40,18 @@ export const is = (kind: ObjectFaultKind) => (error: unknown) =>
   error instanceof ObjectFault && error.kind === kind;
 
 export const octets = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** Fewer at a time than a slow database keeps waiting for a connection until it gives up. */
+export const SOME_AT_ONCE = 32;
+
+/** Each key holds itself. */
+export function putAll(store: ObjectStore, bucket: Bucket, keys: readonly string[]): Promise<void> {
+  return atMost(
+    SOME_AT_ONCE,
+    keys,
+    async (key) => void (await store.put(bucket, key, octets(key))),
+  );
+}
 
 /** A body in the given pieces. */
 export async function* inPieces(...pieces: readonly (string | Uint8Array)[]): Body {

@@ -137,7 +137,7 @@ export async function partsOfObject(
       continue;
     }
     return {
-      object: infoOf(row, row.metadata ?? {}),
+      object: infoOf({ ...row, key }, row.metadata ?? {}),
       parts: parts.map((part, i) => ({ ...partInfo(part, after + i + 1), start: part.start })),
       next: after + parts.length < row.partCount ? after + parts.length : null,
     };

@@ -106,6 +106,8 @@ export interface CompleteOptions {
   readonly conditions?: Conditions;
   /** What the object must have; of a composite one, without the number of parts. */
   readonly checksum?: NamedChecksum;
+  /** The type that the upload must have been begun with, if it was with any. */
+  readonly checksumType?: ChecksumType;
   /** How many octets it must have. */
   readonly size?: number;
   /** The key that the upload was begun with; it need not be given again. */

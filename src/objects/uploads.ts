@@ -25,7 +25,7 @@ import type {
 } from "./upload-model.ts";
 import { infoOf, objectInfo, type ObjectRow } from "./object-rows.ts";
 import { put, putAfter } from "./object-writes.ts";
-import { checkChoice, checksumsOfParts } from "./part-checksums.ts";
+import { checkChoice, checkPart, checkType, checksumsOfParts } from "./part-checksums.ts";
 import * as parts from "./part-rows.ts";
 import { listParts, uploadOf } from "./upload-listing.ts";
 import { chosenParts } from "./upload-parts.ts";
@@ -86,6 +86,7 @@ export class Uploads {
       }
       upload = await this.#open(bucket, key, uploadId);
       seal = Seal.open(upload.encryption, options.encryption);
+      checkPart(upload.checksum, options.checksums ?? []);
     } catch (error) {
       await leave(body);
       throw error;
@@ -125,6 +126,7 @@ export class Uploads {
       if (upload.completed !== null && isRepeatable)
         return infoOfCompleted(upload, upload.completed);
       this.#checkOpen(upload);
+      checkType(upload.checksum, options.checksumType);
       if (options.encryption !== undefined) Seal.open(upload.encryption, options.encryption);
       const there = await this.#db.all(parts.partsOfUpload({ upload: uploadId }));
       const used = chosenParts(chosen, there, options, this.#limits);

@@ -10,6 +10,9 @@ import { type Disk, diskFault } from "./disk.ts";
  */
 const CHUNK_BYTES = 512 * 1024;
 
+/** The same into room of the reader's own, which costs no more memory: a thread is busy with it for a millisecond. */
+const MOST_ROOM_BYTES = 4 * 1024 * 1024;
+
 /** Less room than this is not read into: each read has its price, and a reader may have only a few octets. */
 const LEAST_ROOM_BYTES = 64 * 1024;
 
@@ -32,7 +35,7 @@ export class OpenFile implements OpenBlob {
     let at = offset;
     const next = async (room?: Uint8Array): Promise<IteratorResult<Uint8Array, undefined>> => {
       if (at === end) return finish();
-      const chunk = chunkFor(Math.min(CHUNK_BYTES, end - at), room);
+      const chunk = chunkFor(end - at, room);
       try {
         this.#reading = this.#fill(chunk, at);
         await this.#reading;
@@ -78,9 +81,9 @@ export class OpenFile implements OpenBlob {
 }
 
 /** New unless there is room: the consumer may still hold the last, in the queue of a socket. */
-function chunkFor(length: number, room: Uint8Array | undefined): Uint8Array {
-  if (room === undefined || room.length < Math.min(LEAST_ROOM_BYTES, length)) {
-    return Buffer.allocUnsafe(length);
+function chunkFor(left: number, room: Uint8Array | undefined): Uint8Array {
+  if (room === undefined || room.length < Math.min(LEAST_ROOM_BYTES, left)) {
+    return Buffer.allocUnsafe(Math.min(CHUNK_BYTES, left));
   }
-  return room.subarray(0, length);
+  return room.subarray(0, Math.min(MOST_ROOM_BYTES, left));
 }

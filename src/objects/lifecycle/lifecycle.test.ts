@@ -7,7 +7,7 @@ import { memoryDriver } from "../drivers/memory.ts";
 import type { Bucket } from "../model.ts";
 import { ObjectStore } from "../object-store.ts";
 import type { LifecycleRule } from "../settings/lifecycle.ts";
-import { ACCOUNT, octets, onBothEngines } from "../store.contract.ts";
+import { ACCOUNT, octets, onBothEngines, putAll } from "../store.contract.ts";
 import { wrapped } from "../trouble.contract.ts";
 
 const HOUR_MS = 3_600_000;
@@ -105,7 +105,7 @@ onBothEngines("the lifecycle", (db, open) => {
     ];
     for (const bucket of buckets) {
       const keys = Array.from({ length: 700 }, (_, i) => `${"ab"[i % 2]}${i % 3}/${i}`);
-      await Promise.all(keys.map((key) => store.put(bucket, key, octets(key))));
+      await putAll(store, bucket, keys);
     }
     const { expired } = await store.carryOutLifecycle();
     assert.deepEqual(await keysOf(store, buckets[0]!), []);
@@ -176,7 +176,7 @@ onBothEngines("the lifecycle", (db, open) => {
     const first = await freshBucket(store, rule("x", { expiration: { days: 1 } }));
     const second = await freshBucket(store, rule("x", { expiration: { days: 1 } }));
     const keys = Array.from({ length: 510 }, (_, i) => `${1000 + i}`);
-    await Promise.all(keys.map((key) => whole.put(first, key, octets(key))));
+    await putAll(whole, first, keys);
     await whole.put(second, "a", octets("a"));
     clock += 2 * DAY_MS;
     cutBucket = first.number;
