@@ -55,7 +55,7 @@ suite("a response reader", () => {
 });
 
 suite("a load", () => {
-  const job = { host: "127.0.0.1", request: requestText("/", {}), connections: 4, seconds: 5 };
+  const job = { host: "127.0.0.1", request: requestText("/", {}), connections: 4, seconds: 60 };
 
   test("ends at its count and has seen every answer", async () => {
     let asked = 0;

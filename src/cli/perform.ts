@@ -12,8 +12,11 @@ import { storeFault } from "./store-fault.ts";
 const INTERRUPTED = 130;
 const BROKEN_PIPE = 141;
 
-/** What a command has to clean up after Ctrl-C (a draft, a request) is done long before. */
-const CLEAN_UP_MS = 2_000;
+/**
+ * What a command has to clean up after Ctrl-C (a draft, a request, the processes of `dev`) is done long before, on a
+ * slow machine too. Who does not want to wait for it presses again.
+ */
+const CLEAN_UP_MS = 10_000;
 
 /** Runs the command to its end; the answer is the exit code. */
 export async function perform(

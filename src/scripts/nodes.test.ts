@@ -106,12 +106,12 @@ onBothEngines("nodes", (db, open, engine) => {
     await here.scripts.upload(ACCOUNT, "warm", upload(""), by);
     await until(() => there.heard.some(({ name }) => name === "warm"));
     let quickest = Infinity;
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < 10; i++) {
       const { version } = await here.scripts.upload(ACCOUNT, "warm", upload(`${i}`), by);
       const start = performance.now();
       await until(() => there.heard.some(({ versionId }) => versionId === version.id));
       quickest = Math.min(quickest, performance.now() - start);
     }
-    assert.ok(quickest < 100, `took ${quickest} ms`);
+    assert.ok(quickest < 200, `took ${quickest} ms`); // The next look is after 250 ms.
   });
 });

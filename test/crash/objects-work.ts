@@ -55,7 +55,6 @@ export interface Outcome {
 
 /** What the writer prints, one to a line: before it begins, and when the store has acknowledged. */
 export type Line =
-  | { readonly ready: true }
   | { readonly begin: number; readonly operation: Operation }
   | { readonly done: number; readonly outcome: Outcome }
   | { readonly failed: number; readonly message: string };

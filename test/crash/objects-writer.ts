@@ -30,7 +30,6 @@ let lastNumber = Number(firstNumber);
 
 const { store, bucket } = await openObjects(folder);
 store.startSweeping({ onError: fail, everyMs: SWEEP_EVERY_MS });
-print({ ready: true });
 await Promise.all(Array.from({ length: WRITERS }, write));
 
 async function write(): Promise<never> {

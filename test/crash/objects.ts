@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { chanceFrom } from "../support/chance.ts";
+import { until } from "../support/patience.ts";
 import { checkEmptied, checkStore } from "./objects-check.ts";
 import { Ledger } from "./objects-ledger.ts";
 import { type Line, openObjects } from "./objects-work.ts";
@@ -19,9 +20,9 @@ const WRITER = fileURLToPath(new URL("objects-writer.ts", import.meta.url));
 
 /** A start takes a good deal less; a kill within it meets the opening of the store. */
 const START_MS = 400;
+/** What a writer gets done at least, on however slow a disk, and for how long it then goes on. */
+const LEAST_DONE = 25;
 const MOST_WRITING_MS = 600;
-/** A writer that is not ready by then never will be. */
-const PATIENCE_MS = 30_000;
 
 export interface CrashResult {
   readonly kills: number;
@@ -70,17 +71,12 @@ async function writeUntilKilled(
   const ended = once(child, "close");
   let printed = "";
   try {
-    const ready = Promise.withResolvers<void>();
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      printed += text;
-      ready.resolve(); // It prints when it has opened the store, not before.
-    });
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
     // The first start makes the folder, and each sixth is met while it opens it.
     if (round % 6 === 1) await sleep(chance(START_MS));
     else {
-      const late = AbortSignal.timeout(PATIENCE_MS);
-      await Promise.race([ready.promise, once(late, "abort"), ended]);
-      assert.ok(!late.aborted && child.exitCode === null, "The writer did not start");
+      const done = () => printed.match(/^\{"done":/gm)?.length ?? 0;
+      await until(() => done() >= LEAST_DONE || child.exitCode !== null);
       await sleep(chance(MOST_WRITING_MS));
     }
   } finally {

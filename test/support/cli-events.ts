@@ -1,12 +1,9 @@
 /** A command that goes on, such as `selvedge dev --json`: the events that it tells, a line of JSON each. */
 import type { ChildProcess } from "node:child_process";
 import { ended } from "./cli.ts";
-import { until } from "./patience.ts";
+import { PATIENCE_MS, until } from "./patience.ts";
 
 export type CliEvent = Readonly<Record<string, unknown>>;
-
-/** Commands clean up within two seconds. */
-const GRACE_MS = 5_000;
 
 export class CliEvents implements AsyncDisposable {
   readonly #child: ChildProcess;
@@ -56,7 +53,7 @@ export class CliEvents implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#child.exitCode === null) this.#child.kill("SIGTERM"); // So that it ends what it has started.
-    const late = setTimeout(() => this.#child.kill("SIGKILL"), GRACE_MS);
+    const late = setTimeout(() => this.#child.kill("SIGKILL"), PATIENCE_MS);
     await this.#ended;
     clearTimeout(late);
   }

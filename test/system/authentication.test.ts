@@ -367,10 +367,11 @@ suite("accounts beside each other", () => {
 });
 
 suite("failed log-ins are limited per source address", () => {
+  /** Several times what a slow and busy machine takes for what a test asks meanwhile. */
+  const WINDOW_SECONDS = 20;
   const limits = {
     SELVEDGE_LIMITS_AUTH_FAILURES: "5",
-    // Twice as long as a busy machine takes for what a test asks meanwhile.
-    SELVEDGE_LIMITS_AUTH_FAILURE_WINDOW_SECONDS: "5",
+    SELVEDGE_LIMITS_AUTH_FAILURE_WINDOW_SECONDS: String(WINDOW_SECONDS),
   };
   const from = (address: string, headers: Record<string, string>) => ({
     headers: { ...headers, "X-Forwarded-For": address },
@@ -388,7 +389,7 @@ suite("failed log-ins are limited per source address", () => {
     assert.equal(answer.errors[0]?.code, 971);
     assert.match(answer.errors[0].message, /Please wait and consider throttling/);
     const seconds = Number(answer.headers.get("retry-after"));
-    assert.ok(seconds >= 1 && seconds <= 5, `Retry-After: ${seconds}`);
+    assert.ok(seconds >= 1 && seconds <= WINDOW_SECONDS, `Retry-After: ${seconds}`);
     return seconds;
   }
 

@@ -481,28 +481,33 @@ test("a thousand who ask together cause one resolution, and all are answered", a
     const metrics = await readMetrics(server);
     return metrics.value("selvedge_dns_outside_total", { outcome: "addresses" });
   };
-  const [zone, to] = await flatZone({ a: ["198.51.100.1"], held: true });
-  const before = await resolutions();
-  const asked = world.nextAbout(to);
-  const overUdp = Array.from({ length: 200 }, () => ask(zone.name));
-  const overTcp = await Promise.all(
-    Array.from({ length: 8 }, async () => {
-      const client = await StreamClient.open(parseHostPort(nameserver));
-      client.send(...Array.from({ length: 100 }, (_, id) => framedQuery(id, zone.name)));
-      return client;
-    }),
-  );
-  await asked;
-  world.release(to);
-  const messages = await Promise.all(overUdp);
-  assert.ok(messages.every(({ answer }) => answer[0]?.data === "198.51.100.1"));
-  for (const client of overTcp) {
-    const answers = await client.nextOf(100);
-    assert.ok(answers.every(({ answers: records }) => records?.length === 1));
-    client[Symbol.dispose]();
-  }
-  assert.equal((await resolutions()) - before, 1);
-  assert.ok(world.asked(to).length <= 3, "one resolution asks three times at most");
+  // Who has waited for a second is told of a failure, and a busy machine may take that long.
+  await assertQuick(BUDGET_MS, async () => {
+    const [zone, to] = await flatZone({ a: ["198.51.100.1"], held: true });
+    const overTcp = await Promise.all(
+      Array.from({ length: 8 }, () => StreamClient.open(parseHostPort(nameserver))),
+    );
+    const queries = Array.from({ length: 100 }, (_, id) => framedQuery(id, zone.name));
+    const before = await resolutions();
+    const asked = world.nextAbout(to);
+    const start = performance.now();
+    for (const client of overTcp) client.send(...queries);
+    const overUdp = Array.from({ length: 200 }, () => ask(zone.name));
+    await asked;
+    world.release(to);
+    const messages = await Promise.all(overUdp);
+    const streamed = (await Promise.all(overTcp.map((client) => client.nextOf(100)))).flat();
+    const ms = performance.now() - start;
+    for (const client of overTcp) client[Symbol.dispose]();
+    const areAnswered =
+      messages.every(({ answer }) => answer[0]?.data === "198.51.100.1") &&
+      streamed.every(({ answers }) => answers?.length === 1);
+    if (!areAnswered && ms > BUDGET_MS) return ms;
+    assert.ok(areAnswered);
+    assert.equal((await resolutions()) - before, 1);
+    assert.ok(world.asked(to).length <= 3, "one resolution asks three times at most");
+    return 0;
+  });
 });
 
 suite("through the API", () => {

@@ -23,9 +23,10 @@ import {
 } from "./h2-wire.ts";
 import { Wire } from "./wire.ts";
 
-/** Long enough for others on a slow machine, short enough to wait for. */
-const HEADER_SECONDS = 1;
-const ORIGIN_SECONDS = 3;
+/** Long enough for others on a slow machine while the attacks go on, short enough to wait for. */
+const HEADER_SECONDS = 3;
+const REQUEST_SECONDS = 6;
+const ORIGIN_SECONDS = 9;
 const IDLE_CONNECTIONS = 1_000;
 /** What a process may grow by through its attacks together: collectors are in no hurry. */
 const GROWTH_MIB = 160;
@@ -33,8 +34,8 @@ const MIB = 1024 ** 2;
 
 const edge = await Edge.start({
   SELVEDGE_LIMITS_HEADER_SECONDS: String(HEADER_SECONDS),
-  SELVEDGE_LIMITS_REQUEST_SECONDS: "2",
-  SELVEDGE_LIMITS_IDLE_SECONDS: "3",
+  SELVEDGE_LIMITS_REQUEST_SECONDS: String(REQUEST_SECONDS),
+  SELVEDGE_LIMITS_IDLE_SECONDS: String(ORIGIN_SECONDS),
   SELVEDGE_LIMITS_ORIGIN_SECONDS: String(ORIGIN_SECONDS),
   SELVEDGE_LIMITS_CONNECTIONS_PER_SOURCE: String(2 * IDLE_CONNECTIONS),
 });
@@ -768,7 +769,7 @@ suite("a client that takes its time", { concurrency: true }, async () => {
     await edge.origin("moving");
     const session = edge.session("moving");
     const stream = session.request({ ":method": "POST", ":path": "/" });
-    for (const end = performance.now() + 4_000; performance.now() < end;) {
+    for (const end = performance.now() + 1.5 * REQUEST_SECONDS * 1_000; performance.now() < end;) {
       stream.write(Buffer.alloc(64 * 1024));
       await wait(100);
     }

@@ -108,6 +108,16 @@ suite("a bucket", () => {
     assert.equal(codeOf(await ask("GET", "/", { query })), "InvalidArgument");
   });
 
+  test("is listed with those of its region", async () => {
+    await filled("region-1", []);
+    const namesIn = async (region: string) => {
+      const query = { prefix: "region-", "bucket-region": region };
+      return textsOf(documentOf(await ask("GET", "/", { query })), "Name");
+    };
+    assert.deepEqual(await namesIn("auto"), ["region-1"]);
+    assert.deepEqual(await namesIn("eu-central-1"), []);
+  });
+
   test("says of settings that it has none, or which are fixed", async () => {
     await filled("plain-1", ["k"]);
     for (const [resource, status, says] of [

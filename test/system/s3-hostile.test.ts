@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { after, suite, test } from "node:test";
 import fc from "fast-check";
-import { until } from "../support/patience.ts";
+import { PATIENCE_MS, until } from "../support/patience.ts";
 import { startS3 } from "../support/s3.ts";
 import {
   type Ask,
@@ -75,7 +75,7 @@ suite("a body", () => {
       using wire = await Wire.open(endpoint);
       wire.write(head("PUT", sized("/b-1/gone", length)));
       wire.write(randomBytes(Math.min(length / 2, MIB)));
-      assert.ok(await wire.isTaken());
+      assert.ok(await wire.isTaken(PATIENCE_MS));
     }
     assert.equal(await isStored("/b-1/gone"), false);
     const uploads = documentOf(await ask("GET", "/b-1", { query: { uploads: "" } }));
@@ -130,7 +130,7 @@ suite("a body", () => {
   });
 
   test("that does not come is waited for, but not for ever", async () => {
-    await using hasty = await startS3({ args, env: { SELVEDGE_LIMITS_REQUEST_SECONDS: "1" } });
+    await using hasty = await startS3({ args, env: { SELVEDGE_LIMITS_REQUEST_SECONDS: "3" } });
     const at = (method: string, path: string) => askAt(hasty.endpoint, method, { path });
     assert.equal((await at("PUT", "/b-1")).status, 200);
     using wire = await Wire.open(hasty.endpoint);

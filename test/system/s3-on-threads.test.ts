@@ -1,6 +1,6 @@
 /** What holds for the S3 door on the main thread holds for it on threads of its own. */
-import { suite } from "node:test";
 import { serveS3OnThreads } from "../support/s3.ts";
+import { suiteOf } from "../support/suite-of.ts";
 
 serveS3OnThreads(2);
 
@@ -16,5 +16,5 @@ const parts = [
   "uploads",
 ];
 for (const part of parts) {
-  suite(`s3-${part} on threads`, () => import(`./s3-${part}.test.ts`));
+  await suiteOf(`s3-${part} on threads`, () => import(`./s3-${part}.test.ts`));
 }

@@ -260,4 +260,37 @@ suite("checksums of uploads", () => {
       assert.equal(codeOf(answer), "InvalidRequest", JSON.stringify(refused));
     }
   });
+
+  test("of a part are of the algorithm that the upload was begun with", async () => {
+    const crc32 = { "x-amz-checksum-crc32": "NhCmhg==" };
+    const uploadId = await begin("other-sum", { "x-amz-checksum-algorithm": "SHA1" });
+    const query = { partNumber: "1", uploadId };
+    const refused = await ask("PUT", "/b-1/other-sum", { query, body: "hello", headers: crc32 });
+    assert.equal(codeOf(refused), "InvalidRequest");
+    const message =
+      "Checksum Type mismatch occurred, expected checksum Type: sha1, actual checksum Type: crc32";
+    assert.ok(refused.text.includes(`<Message>${message}</Message>`), refused.text);
+    const sha1 = { "x-amz-checksum-sha1": hash("sha1", "hello", "base64") };
+    const etag = await putPart("other-sum", uploadId, 1, "hello", sha1);
+    await putPart("other-sum", uploadId, 2, "hello"); // One without any is given it.
+    assert.equal((await complete("other-sum", uploadId, part(1, etag))).status, 200);
+    const free = await begin("free-sum");
+    await putPart("free-sum", free, 1, "hello", crc32);
+    await putPart("free-sum", free, 2, "hello", sha1);
+  });
+
+  test("are completed as the type that the upload was begun with", async () => {
+    const uploadId = await begin("typed", { "x-amz-checksum-algorithm": "CRC32" });
+    const etag = await putPart("typed", uploadId, 1, "hello");
+    const as = (type: string) =>
+      complete("typed", uploadId, part(1, etag), { headers: { "x-amz-checksum-type": type } });
+    assert.equal(codeOf(await as("FULL_OBJECT")), "InvalidRequest");
+    assert.equal(codeOf(await as("HALF_OBJECT")), "InvalidRequest");
+    assert.equal((await ask("HEAD", "/b-1/typed")).status, 404);
+    assert.equal((await as("COMPOSITE")).status, 200);
+    const free = await begin("untyped");
+    const only = part(1, await putPart("untyped", free, 1, "hello"));
+    const headers = { "x-amz-checksum-type": "FULL_OBJECT" };
+    assert.equal((await complete("untyped", free, only, { headers })).status, 200);
+  });
 });

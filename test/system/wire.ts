@@ -67,9 +67,9 @@ export class Wire implements Disposable {
   }
 
   /** Whether the other side takes what was written, soon. */
-  async isTaken(): Promise<boolean> {
+  async isTaken(withinMs = TAKING_MS): Promise<boolean> {
     if (this.#closed || !this.#socket.writableNeedDrain) return !this.#closed;
-    const signal = AbortSignal.timeout(TAKING_MS);
+    const signal = AbortSignal.timeout(withinMs);
     return once(this.#socket, "drain", { signal }).then(
       () => true,
       () => false,

@@ -291,7 +291,7 @@ suite("time", () => {
   test("does not count against a message while the server itself would not read its rest", async () => {
     const known = Promise.withResolvers<void>();
     await using streams = await startTrivialStreams({
-      limits: { messageMs: 150, unanswered: 1 },
+      limits: { messageMs: 1_000, unanswered: 1 },
       answerLater: async (query) => {
         await known.promise;
         return answerTo(query);
@@ -300,7 +300,7 @@ suite("time", () => {
     using client = await StreamClient.open(streams.address!);
     const [next, rest] = [framedQuery(2, "a.example"), framedQuery(3, "a.example")];
     client.send(framedQuery(1, "later.example"), next.subarray(0, 9));
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
     client.send(next.subarray(9), rest);
     known.resolve();
     assert.deepEqual(ids(await client.nextOf(3)), [1, 2, 3]);

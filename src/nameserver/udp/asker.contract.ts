@@ -55,8 +55,8 @@ export async function makeAsker(server: HostPort, host = server.host): Promise<A
     port: socket.address().port,
     ask,
     async insist(command) {
-      for (const end = performance.now() + PATIENCE_MS; performance.now() < end;) {
-        const reply = await ask(command, undefined, 100).catch(() => null);
+      for (let waitMs = 100; waitMs < PATIENCE_MS; waitMs *= 2) {
+        const reply = await ask(command, undefined, waitMs).catch(() => null);
         if (reply !== null) return reply;
       }
       throw new Error(`No reply to ${command}, however often asked`);
