@@ -65,7 +65,7 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
   await once(upstream, "listening");
   const upstreamPool = new Upstream({
     target: { path: socketPath },
-    keepsAfterBody: true,
+    readsAtOnce: Infinity,
     idleMs: 5_000,
     connectMs: 5_000,
   });

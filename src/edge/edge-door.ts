@@ -1,32 +1,32 @@
 /** HTTP for proxied names: finds where a request goes and sees it there and back. */
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import {
-  breakOff,
   clientAddress,
   type RejectedReply,
   type RejectedRequest,
-  type Reply,
   requestIds,
-  sendReply,
   type Upstream,
 } from "#http";
 import { type Ranges, unmapped } from "#kit/cidr.ts";
 import type { Log } from "#kit/log.ts";
-import type { CachedOrigin, Ways } from "./cached-origin.ts";
-import { sendCached } from "./cache/send-cached.ts";
-import { type Asked, type DestinationOptions, destinations } from "./destination.ts";
-import { hintsTo } from "./early-hints.ts";
-import { requestHeaders } from "./forwarded.ts";
+import type { CachedOrigin } from "./cached-origin.ts";
+import {
+  type Asked,
+  type Destination,
+  type DestinationOptions,
+  destinations,
+} from "./destination.ts";
+import { type ClientFacts, requestHeaders } from "./forwarded.ts";
 import { requestTarget } from "./host.ts";
 import type { Observe, Outcome } from "./observe.ts";
-import { upgradeOn } from "./upgrade-on.ts";
-import { refusalReply, refusals, type Refusal, scriptRefusal } from "./refusals.ts";
 import type { Passage } from "./onward.ts";
-import { passOn } from "./pass-on.ts";
+import type { OriginRequest } from "./origin/origin-proxy.ts";
+import { refusalReply, refusals, type Refusal, scriptRefusal } from "./refusals.ts";
 import { ScriptRefused } from "./threads/main-thread.ts";
 import type { ScriptPlace } from "./threads/script-places.ts";
+import { RequestVisit, UpgradeVisit, type Visit } from "./visit.ts";
 
 export interface EdgeOptions extends DestinationOptions {
   /** A place for one request with a script's process; throws `ScriptRefused` where there is none. */
@@ -50,54 +50,14 @@ export interface EdgeDoor {
 
 export function edgeDoor(options: EdgeOptions): EdgeDoor {
   const nextId = requestIds();
-  const { observe } = options;
   const way = new Way(options);
-
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const began = performance.now();
-    const requestId = nextId();
-    const outcome = await way.take(request, requestId, {
-      pass: (onward) => passOn(request, response, onward),
-      send: (answer, also) => sendCached(response, answer, also),
-      hear: () => hintsTo(response),
-    });
-    const refusal = refusalOf(outcome);
-    if (refusal !== null) {
-      if (response.headersSent) breakOff(response);
-      else
-        void sendReply(
-          response,
-          refusalReply(refusal, request.headers.accept, requestId),
-          requestId,
-        );
-    }
-    observe(request, outcome, requestId, performance.now() - began);
-  };
-
-  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    const began = performance.now();
-    const requestId = nextId();
-    socket.on("error", () => socket.destroy());
-    const outcome = await way.take(
-      request,
-      requestId,
-      {
-        pass: (onward) => upgradeOn(request, socket, head, onward),
-        send: null,
-        hear: () => () => {},
-      },
-      request.headers.upgrade ?? null,
-    );
-    const refusal = refusalOf(outcome);
-    if (refusal !== null) {
-      socket.end(asText(refusalReply(refusal, request.headers.accept, requestId), requestId));
-    }
-    observe(request, outcome, requestId, performance.now() - began);
-  };
-
   return {
-    handle: (request, response) => void serve(request, response),
-    handleUpgrade: (request, socket, head) => void upgrade(request, socket, head),
+    handle: (request, response) => {
+      way.take(request, nextId(), new RequestVisit(request, response, options.observe));
+    },
+    handleUpgrade: (request, socket, head) => {
+      way.take(request, nextId(), new UpgradeVisit(request, socket, head, options.observe));
+    },
     answerRejected({ status }) {
       const requestId = nextId();
       const message = "The request is not HTTP that can be understood, or took too long.";
@@ -107,6 +67,10 @@ export function edgeDoor(options: EdgeOptions): EdgeDoor {
     },
   };
 }
+
+/** A request as its head tells it, and whose it is. */
+type AskedBy = Asked & ClientFacts;
+type InsideDestination = Exclude<Destination, { kind: "refused" | "origin" }>;
 
 /** From a request's head to its destination. */
 class Way {
@@ -118,59 +82,115 @@ class Way {
     this.#destinationOf = destinations(options);
   }
 
-  /** Never throws: whatever goes wrong is an outcome. */
-  async take(
+  /** Never throws: whatever goes wrong is an outcome. What has to wait for nothing is over when it returns. */
+  take(request: IncomingMessage, requestId: string, visit: Visit): void {
+    const outcome = this.#outcomeOf(request, requestId, visit);
+    if (!(outcome instanceof Promise)) return visit.end(outcome, requestId);
+    outcome.then(
+      (late) => visit.end(late, requestId),
+      (cause: unknown) => visit.end(this.#faultOf(cause, requestId), requestId),
+    );
+  }
+
+  #outcomeOf(
     request: IncomingMessage,
     requestId: string,
-    ways: Ways,
-    upgrade: string | null = null,
-  ): Promise<Outcome> {
+    visit: Visit,
+  ): Outcome | Promise<Outcome> {
     try {
-      const asked = requestTarget(request);
+      const asked = this.#read(request, requestId);
       if (asked === null) return refusals.badHost();
-      const client = this.#clientOf(request);
-      const found = this.#destinationOf({
-        ...asked,
-        scheme: client.scheme,
-        tlsVersion: tlsVersionOf(request),
-      });
-      const destination = found instanceof Promise ? await found : found;
-      if (destination.kind === "refused") return destination.refusal;
-      const { rawHeaders } = request;
-      const facts = { ...client, host: asked.host, requestId };
-      const headersOn = () => requestHeaders(rawHeaders, facts, upgrade);
-      if (destination.kind === "origin") {
-        const onward = {
-          ...asked,
-          scheme: client.scheme,
-          zone: destination.zone,
-          origin: destination.origin,
-          passed: listOf(request.headers["cdn-loop"]),
-          answerHeaders: destination.answerHeaders,
-          headers: headersOn,
-          requestId,
-        };
-        return await this.#options.origins.take(request, onward, ways);
-      }
-      const { answerHeaders } = destination;
-      const headers = headersOn();
-      const onward = { target: asked.target, headers, requestId, answerHeaders };
-      if (destination.kind === "bucket") {
-        const passage = await ways.pass({ upstream: this.#options.buckets, ...onward });
-        if (passage.kind === "failed" && !passage.answerBegan) throw passage.cause;
-        return passage;
-      }
-      const { scriptId } = destination;
-      headers.push("X-Selvedge-CF", factsFor(request));
-      return await this.#toScript(scriptId, (place) =>
-        ways.pass({ upstream: place.upstream, ...onward }),
-      );
+      const found = this.#destinationOf(asked);
+      return found instanceof Promise
+        ? found.then((destination) => this.#go(destination, request, asked, visit))
+        : this.#go(found, request, asked, visit);
     } catch (cause) {
-      const refusal = cause instanceof ScriptRefused ? scriptRefusal(cause.kind) : null;
-      if (refusal !== null) return refusal;
-      this.#options.log.error("request failed", { request_id: requestId, cause });
-      return refusals.internal();
+      return this.#faultOf(cause, requestId);
     }
+  }
+
+  /** Null when it names no host. */
+  #read(request: IncomingMessage, requestId: string): AskedBy | null {
+    const asked = requestTarget(request);
+    if (asked === null) return null;
+    const { trustedProxies, scheme } = this.#options;
+    const { host, hostname, target } = asked;
+    const { headers } = request;
+    const peer = unmapped(request.socket.remoteAddress ?? "");
+    const isTrusted = trustedProxies?.has(peer) === true;
+    const forwardedFor = headers["x-forwarded-for"];
+    const text = typeof forwardedFor === "string" ? forwardedFor : undefined;
+    return {
+      host,
+      hostname,
+      target,
+      scheme: isTrusted && headers["x-forwarded-proto"] === "https" ? "https" : scheme,
+      tlsVersion: scheme === "https" ? tlsVersionOf(request) : null,
+      peer,
+      address: clientAddress(peer, text, trustedProxies),
+      forwardedFor: isTrusted ? (text ?? null) : null,
+      requestId,
+    };
+  }
+
+  #go(
+    destination: Destination,
+    request: IncomingMessage,
+    asked: AskedBy,
+    visit: Visit,
+  ): Outcome | Promise<Outcome> {
+    if (destination.kind === "refused") return destination.refusal;
+    const headers = () => requestHeaders(request.rawHeaders, asked, visit.upgrade);
+    if (destination.kind !== "origin") {
+      return this.#goInside(destination, headers(), request, asked, visit);
+    }
+    const onward: OriginRequest = {
+      host: asked.host,
+      hostname: asked.hostname,
+      target: asked.target,
+      scheme: asked.scheme,
+      zone: destination.zone,
+      origin: destination.origin,
+      passed: listOf(request.headers["cdn-loop"]),
+      answerHeaders: destination.answerHeaders,
+      headers,
+      requestId: asked.requestId,
+    };
+    return this.#options.origins.take(request, onward, visit);
+  }
+
+  /** To a script or a bucket. */
+  async #goInside(
+    destination: InsideDestination,
+    headers: string[],
+    request: IncomingMessage,
+    { target, requestId }: AskedBy,
+    visit: Visit,
+  ): Promise<Outcome> {
+    const { answerHeaders } = destination;
+    if (destination.kind === "bucket") {
+      const { buckets } = this.#options;
+      const passage = await visit.pass({
+        upstream: buckets,
+        target,
+        headers,
+        requestId,
+        answerHeaders,
+      });
+      if (passage.kind === "failed" && !passage.answerBegan) throw passage.cause;
+      return passage;
+    }
+    headers.push("X-Selvedge-CF", factsFor(request));
+    return await this.#toScript(destination.scriptId, ({ upstream }) =>
+      visit.pass({ upstream, target, headers, requestId, answerHeaders }),
+    );
+  }
+
+  #faultOf(cause: unknown, requestId: string): Refusal {
+    const refusal = cause instanceof ScriptRefused ? scriptRefusal(cause.kind) : null;
+    if (refusal !== null) return refusal;
+    this.#options.log.error("request failed", { request_id: requestId, cause });
+    return refusals.internal();
   }
 
   async #toScript(
@@ -187,22 +207,6 @@ class Way {
     const fault = await place.fault();
     return (fault === null ? null : scriptRefusal(fault)) ?? passage;
   }
-
-  #clientOf({ socket, headers }: IncomingMessage) {
-    const { trustedProxies } = this.#options;
-    const peer = unmapped(socket.remoteAddress ?? "");
-    const isTrusted = trustedProxies?.has(peer) === true;
-    const forwardedFor = headers["x-forwarded-for"];
-    const text = typeof forwardedFor === "string" ? forwardedFor : undefined;
-    const scheme: Asked["scheme"] =
-      isTrusted && headers["x-forwarded-proto"] === "https" ? "https" : this.#options.scheme;
-    return {
-      peer,
-      address: clientAddress(peer, text, trustedProxies),
-      forwardedFor: isTrusted ? (text ?? null) : null,
-      scheme,
-    };
-  }
 }
 
 function listOf(header: string | string[] | undefined): string | null {
@@ -217,23 +221,4 @@ function factsFor(request: IncomingMessage): string {
 
 function tlsVersionOf({ socket }: IncomingMessage): string | null {
   return "getProtocol" in socket ? (socket as TLSSocket).getProtocol() : null;
-}
-
-/** What the client must be told by the edge itself; null when it has its answer, or has gone. */
-function refusalOf(outcome: Outcome): Refusal | null {
-  if (!("kind" in outcome)) return outcome;
-  return outcome.kind === "failed" ? refusals.brokenScript() : null;
-}
-
-/** On the bare socket of a request that wanted to upgrade. */
-function asText({ status, type, body, headers }: Reply, requestId: string): string {
-  const all = {
-    "Content-Type": type,
-    "Content-Length": String(Buffer.byteLength(body as string)),
-    "X-Request-Id": requestId,
-    ...headers,
-    Connection: "close",
-  };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} Refused\r\n${lines.join("")}\r\n${body as string}`;
 }

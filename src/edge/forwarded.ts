@@ -1,4 +1,5 @@
 /** The headers that a request or an answer carries across the edge. RFC 9110 §7.6. */
+import { remember } from "#kit/remember.ts";
 
 /** They belong to one connection and end with it. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
@@ -50,8 +51,7 @@ export function requestHeaders(
 ): string[] {
   const { address, peer, forwardedFor, scheme, host, requestId } = client;
   const headers = ["Host", host];
-  passOn(raw, OURS, headers);
-  joinCookies(headers);
+  passOn(raw, true, headers);
   headers.push(
     "X-Forwarded-For",
     forwardedFor === null ? peer : `${forwardedFor}, ${peer}`,
@@ -89,48 +89,67 @@ export function responseHeaders(
 /** An answer's headers without those of the connection that it came on. */
 export function endToEnd(raw: readonly string[]): string[] {
   const headers: string[] = [];
-  passOn(raw, NONE, headers);
+  passOn(raw, false, headers);
   return headers;
 }
 
-const NONE: ReadonlySet<string> = new Set();
 const NO_HEADERS: readonly string[] = [];
 
-function passOn(raw: readonly string[], dropped: ReadonlySet<string>, headers: string[]): void {
-  const isRequest = dropped === OURS;
-  const named = namedByConnection(raw);
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!.toLowerCase();
-    if (name.startsWith(":")) continue; // HTTP/2 has its request line among them.
-    if (isRequest && name.startsWith("cf-")) continue;
-    if (HOP_BY_HOP.has(name) || dropped.has(name) || named?.has(name) === true) continue;
-    headers.push(raw[i]!, raw[i + 1]!);
-  }
-}
+/** How far a header goes. */
+const EVERYWHERE = 0;
+/** With answers; in requests the edge has its own. */
+const WITH_ANSWERS = 1;
+const COOKIE = 2;
+const CONNECTION = 3;
+const NOWHERE = 4;
 
-/** HTTP/2 may have them in crumbs; servers of HTTP/1.1 read one header. RFC 9113 §8.2.3. */
-function joinCookies(headers: string[]): void {
-  let first = -1;
-  for (let i = 0; i < headers.length; i += 2) {
-    if (headers[i]!.length !== 6 || headers[i]!.toLowerCase() !== "cookie") continue;
-    if (first === -1) first = i;
-    else {
-      headers[first + 1] += `; ${headers[i + 1]}`;
-      headers.splice(i, 2);
-      i -= 2;
+/** By its name as it is spelled. */
+const reachOf = remember((spelled): number => {
+  const name = spelled.toLowerCase();
+  if (name === "connection") return CONNECTION;
+  if (HOP_BY_HOP.has(name)) return NOWHERE;
+  if (name.startsWith(":")) return NOWHERE; // HTTP/2 has its request line among them.
+  if (name === "cookie") return COOKIE;
+  return OURS.has(name) || name.startsWith("cf-") ? WITH_ANSWERS : EVERYWHERE;
+});
+
+function passOn(raw: readonly string[], isRequest: boolean, headers: string[]): void {
+  const before = headers.length;
+  let cookie = -1;
+  let named: Set<string> | null = null;
+  for (let i = 0; i < raw.length; i += 2) {
+    const reach = reachOf(raw[i]!);
+    if (reach === EVERYWHERE || (!isRequest && reach <= COOKIE)) headers.push(raw[i]!, raw[i + 1]!);
+    else if (reach === CONNECTION) named = union(named, namedBy(raw[i + 1]!));
+    else if (reach === COOKIE) {
+      // HTTP/2 may have them in crumbs; servers of HTTP/1.1 read one header. RFC 9113 §8.2.3.
+      if (cookie === -1) cookie = headers.push(raw[i]!, raw[i + 1]!) - 1;
+      else headers[cookie] += `; ${raw[i + 1]}`;
     }
   }
+  if (named !== null) leaveOut(named, headers, before);
 }
 
-/** A `Connection` header may name others that end here. */
-function namedByConnection(raw: readonly string[]): ReadonlySet<string> | null {
-  let names: Set<string> | null = null;
-  for (let i = 0; i < raw.length; i += 2) {
-    if (raw[i]!.length !== 10 || raw[i]!.toLowerCase() !== "connection") continue;
-    names ??= new Set();
-    for (const name of raw[i + 1]!.split(",")) names.add(name.trim().toLowerCase());
+/** A `Connection` header may name others that end here. Empty where it names none that would go on. */
+const namedBy = remember((value): readonly string[] =>
+  value
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    // Without a length there would be no telling where a body ends.
+    .filter((name) => !HOP_BY_HOP.has(name) && name !== "content-length"),
+);
+
+function union(some: Set<string> | null, others: readonly string[]): Set<string> | null {
+  return others.length === 0 ? some : new Set([...(some ?? []), ...others]);
+}
+
+/** Takes those of these names out of a list, from one place on. */
+function leaveOut(names: ReadonlySet<string>, headers: string[], from: number): void {
+  let end = from;
+  for (let i = from; i < headers.length; i += 2) {
+    if (names.has(headers[i]!.toLowerCase())) continue;
+    headers[end++] = headers[i]!;
+    headers[end++] = headers[i + 1]!;
   }
-  // Without it there would be no telling where a body ends.
-  names?.delete("content-length");
-  return names;
+  headers.length = end;
 }

@@ -1,5 +1,6 @@
 /** For whom a request is, as its head says. RFC 9112 §3.2. */
 import type { IncomingMessage } from "node:http";
+import { remember } from "#kit/remember.ts";
 
 export interface RequestTarget {
   /** As it was sent, with its port. */
@@ -23,17 +24,18 @@ export function requestTarget({
   // HTTP/2 has a field of its own for it, which must not contradict a Host beside it. RFC 9113 §8.3.1.
   const authority = headers[":authority"];
   const host = typeof authority === "string" ? authority : headers.host;
-  const hosts = countOf(rawHeaders, "host");
-  if (host === undefined || !HOST.test(host) || hosts > 1 || (headers.host ?? host) !== host) {
-    return null;
-  }
-  const hostname = hostnameOf(host);
+  if (host === undefined || (headers.host ?? host) !== host) return null;
+  const hostname = hostnameIn(host);
+  if (hostname === null || countOf(rawHeaders, "host") > 1) return null;
   if (url.startsWith("/")) return { host, hostname, target: url };
   const absolute = ABSOLUTE.exec(url);
   if (absolute === null || hostnameOf(absolute[1]!) !== hostname) return null;
   const rest = absolute[2]!;
   return { host, hostname, target: rest.startsWith("/") ? rest : `/${rest}` };
 }
+
+/** Null where it can be none. */
+const hostnameIn = remember((host) => (HOST.test(host) ? hostnameOf(host) : null));
 
 function hostnameOf(host: string): string {
   return host.replace(/:\d*$/, "").replace(/\.$/, "").toLowerCase();

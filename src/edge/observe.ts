@@ -25,18 +25,25 @@ export function observer({
   return (request, outcome, requestId, ms) => {
     const status = statusOf(outcome);
     counters.answered(status, ms / 1000);
-    const { method, url, headers } = request;
-    log.info("request", {
+    const { method, url = "", headers } = request;
+    const line = {
       request_id: requestId,
       method,
       host: headers.host,
-      path: url?.split("?", 1)[0], // Without its query, which may hold what nobody should read.
+      path: pathOf(url),
       status,
       ms: Math.round(ms * 100) / 100,
-      ...("code" in outcome && { refused: outcome.code }),
-      ...("cause" in outcome && { cause: outcome.cause }),
-    });
+    };
+    if ("code" in outcome) log.info("request", { ...line, refused: outcome.code });
+    else if ("cause" in outcome) log.info("request", { ...line, cause: outcome.cause });
+    else log.info("request", line);
   };
+}
+
+/** Without its query, which may hold what nobody should read. */
+function pathOf(url: string): string {
+  const query = url.indexOf("?");
+  return query === -1 ? url : url.slice(0, query);
 }
 
 /** As others log it when the client was the one who left. */

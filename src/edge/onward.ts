@@ -1,6 +1,7 @@
 /** A request that is to be sent on: its head, what is known of its body, and how it may end. */
 import type { IncomingMessage } from "node:http";
 import type { Upstream } from "#http";
+import type { Deadlines } from "#kit/deadlines.ts";
 import { trailerLines } from "./trailers.ts";
 
 /** How a request ended: answered to its last octet, left by its client, or failed. */
@@ -26,7 +27,7 @@ export interface Onward {
   /** Headers that the answer gets beside its own. */
   readonly answerHeaders?: readonly string[];
   /** How long the answer may take from the time that the request is sent; without it, for ever. */
-  readonly answerMs?: number;
+  readonly answerWithin?: Deadlines;
   /** Whether trailers go to the other side: to origins, of which each knows them. Scripts have no way to read any. */
   readonly sendsTrailers?: boolean;
 }

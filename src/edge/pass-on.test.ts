@@ -4,6 +4,7 @@ import { createServer as createHttp, type IncomingMessage, request } from "node:
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterEach, suite, test } from "node:test";
 import { Upstream } from "#http";
+import { Deadlines } from "#kit/deadlines.ts";
 import type { Onward, Passage } from "./onward.ts";
 import { passOn } from "./pass-on.ts";
 
@@ -21,7 +22,7 @@ async function doorTo(serve: (socket: Socket) => void, options: Partial<Onward> 
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const target = { host: "127.0.0.1", port };
-  const upstream = new Upstream({ target, idleMs: 1_000, connectMs: 1_000, keepsAfterBody: true });
+  const upstream = new Upstream({ target, idleMs: 1_000, connectMs: 1_000, readsAtOnce: Infinity });
   const passages: Promise<Passage>[] = [];
   const drains: number[] = [];
   const door = createHttp((asked, response) => {
@@ -50,18 +51,18 @@ async function doorTo(serve: (socket: Socket) => void, options: Partial<Onward> 
 
 suite("a request that is passed on", () => {
   test("may be answered for longer than an answer may take to begin", async () => {
-    const answerMs = 50;
+    const answerMs = 1_000; // Far more than a begin takes, also here and now.
     const { port, passages } = await doorTo(
       (socket) => {
         socket.once("data", () => {
           socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nbegun\r\n");
           socket.on("data", (octets: Buffer) => {
             if (!octets.includes("0\r\n\r\n")) return;
-            setTimeout(() => socket.write("4\r\ndone\r\n0\r\n\r\n"), 3 * answerMs);
+            setTimeout(() => socket.write("4\r\ndone\r\n0\r\n\r\n"), 1.5 * answerMs);
           });
         });
       },
-      { answerMs },
+      { answerWithin: new Deadlines(answerMs) },
     );
     const sent = request({ host: "127.0.0.1", port, method: "POST" });
     sent.write("one");
@@ -72,6 +73,19 @@ suite("a request that is passed on", () => {
     for await (const piece of response) text += piece as string;
     assert.equal(text, "begundone");
     assert.deepEqual(await passages[0], { kind: "answered", status: 200 });
+  });
+
+  test("fails when no answer begins in time, and is not sent again", async () => {
+    let requests = 0;
+    const { port, passages } = await doorTo((socket) => void socket.on("data", () => requests++), {
+      answerWithin: new Deadlines(50),
+    });
+    const sent = request({ host: "127.0.0.1", port }).end();
+    await once(sent, "error");
+    const passage = await passages[0]!;
+    assert.ok(passage.kind === "failed");
+    assert.equal(passage.cause.message, "No answer within 50 ms");
+    assert.deepEqual([passage.answerBegan, passage.mayGoElsewhere, requests], [false, false, 1]);
   });
 
   test("waits once for its client, however many pieces have come", async () => {

@@ -1,10 +1,10 @@
 /** A request on its way to whoever answers it and the answer on its way back, streamed both ways. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type AnswerSink, type Exchange, isGone, type ResponseHead } from "#http";
+import { type AnswerSink, type Exchange, isGone, type ResponseHead, SMALL_BODY } from "#http";
+import type { Awaited, Wait } from "#kit/deadlines.ts";
 import { hintsTo, type OnInterim } from "./early-hints.ts";
 import { responseHeaders } from "./forwarded.ts";
 import { failure, hasBody, headOf, isChunked, type Onward, type Passage, SAFE } from "./onward.ts";
-import { SMALL_ANSWER } from "./small-answer.ts";
 import { byName, lastChunk, takesTrailers, trailerField, trailersIn } from "./trailers.ts";
 
 /** Sends the request on. Writes to the response only what comes back; the rest is the caller's. */
@@ -17,11 +17,12 @@ export function passOn(
   return new Promise((resolve) => new Passing(request, response, onward, resolve).begin(false));
 }
 
-class Passing implements AnswerSink {
+class Passing implements AnswerSink, Awaited {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #onward: Onward;
   readonly #resolve: (passage: Passage) => void;
+  readonly #hasBody: boolean;
   #exchange: Exchange | null = null;
   /** A head that is not sent yet, for its body may be at hand. */
   #head: ResponseHead | null = null;
@@ -31,7 +32,7 @@ class Passing implements AnswerSink {
   /** Its client takes no more for now. */
   #isFull = false;
   #isOver = false;
-  #timer: NodeJS.Timeout | null = null;
+  #wait: Wait | null = null;
 
   constructor(
     request: IncomingMessage,
@@ -43,7 +44,8 @@ class Passing implements AnswerSink {
     this.#response = response;
     this.#onward = onward;
     this.#resolve = resolve;
-    response.once("close", this.#left);
+    this.#hasBody = hasBody(request);
+    response.on("close", this.#left);
   }
 
   begin(fresh: boolean): void {
@@ -51,7 +53,7 @@ class Passing implements AnswerSink {
     const method = this.#request.method!;
     const exchange = upstream.send(method, headOf(this.#request, this.#onward), this, fresh);
     this.#exchange = exchange;
-    if (!hasBody(this.#request)) this.#sent(exchange);
+    if (!this.#hasBody) this.#sent(exchange);
     else if (!fresh)
       sendBody(
         this.#request,
@@ -63,13 +65,19 @@ class Passing implements AnswerSink {
 
   #sent(exchange: Exchange): void {
     exchange.finish();
-    const { answerMs } = this.#onward;
-    if (answerMs === undefined || this.#status !== 0) return; // It may answer before it has all.
-    if (this.#timer !== null) clearTimeout(this.#timer); // Of a connection that was gone.
-    this.#timer = setTimeout(() => {
-      this.#exchange?.abort();
-      this.fail(new Error(`No answer within ${answerMs} ms`), true);
-    }, answerMs);
+    if (this.#status !== 0) return; // It may answer before it has all.
+    this.#endWait(); // For a connection that was gone.
+    this.#wait = this.#onward.answerWithin?.add(this) ?? null;
+  }
+
+  #endWait(): void {
+    if (this.#wait !== null) this.#onward.answerWithin!.end(this.#wait);
+    this.#wait = null;
+  }
+
+  late(): void {
+    this.#exchange?.abort();
+    this.fail(new Error(`No answer within ${this.#onward.answerWithin!.ms} ms`), true);
   }
 
   interim(head: ResponseHead): void {
@@ -78,14 +86,14 @@ class Passing implements AnswerSink {
   }
 
   head(head: ResponseHead): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#endWait();
     this.#status = head.status;
     this.#head = head;
-    queueMicrotask(() => this.#flush()); // Unless its body came along.
+    queueMicrotask(() => this.#flushSoon()); // Unless its body came along.
   }
 
   data(octets: Buffer, free: () => void): void {
-    const isAll = this.#head?.length === octets.length && octets.length <= SMALL_ANSWER;
+    const isAll = this.#head?.length === octets.length && octets.length <= SMALL_BODY;
     if (isAll) {
       this.#small = octets.toString("latin1");
       return free();
@@ -107,6 +115,7 @@ class Passing implements AnswerSink {
 
   end(trailers: readonly string[]): void {
     const response = this.#response;
+    this.#settle({ kind: "answered", status: this.#status }); // Before its close, which is no leaving.
     if (this.#head !== null) this.#writeHead(this.#head);
     if (trailers.length > 0 && takesTrailers(this.#request)) {
       response.addTrailers(byName(trailersIn(trailers)));
@@ -114,17 +123,13 @@ class Passing implements AnswerSink {
     if (this.#small === null) response.end();
     else response.end(this.#small, "latin1");
     this.#small = null;
-    this.#settle({ kind: "answered", status: this.#status });
   }
 
   fail(cause: Error, answered: boolean): void {
     const { method } = this.#request;
     // A connection that waited may be closed by the other side just as a request is put on it.
     const mayGoAgain =
-      this.#exchange?.isReused === true &&
-      !answered &&
-      !hasBody(this.#request) &&
-      SAFE.has(method!);
+      this.#exchange?.isReused === true && !answered && !this.#hasBody && SAFE.has(method!);
     if (mayGoAgain && !this.#isOver && this.#onward.upstream.isOpen) this.begin(true);
     else this.#settle(failure(this.#request, cause, this.#response.headersSent));
   }
@@ -138,6 +143,13 @@ class Passing implements AnswerSink {
     this.#settle({ kind: "left" });
   };
 
+  /** workerd sends a body that it passes on just behind its head. A short one is waited for until all that came is read. */
+  #flushSoon(): void {
+    const length = this.#head?.length ?? null;
+    if (length === null || length > SMALL_BODY) this.#flush();
+    else if (this.#small === null) setImmediate(() => setImmediate(() => this.#flush()));
+  }
+
   #flush(): void {
     if (this.#head === null || this.#small !== null || this.#isOver) return;
     this.#writeHead(this.#head);
@@ -149,7 +161,7 @@ class Passing implements AnswerSink {
     const { status, reason, headers } = head;
     const { requestId, answerHeaders } = this.#onward;
     const passed = responseHeaders(headers, requestId, answerHeaders);
-    passed.push(...trailerField(this.#request, head));
+    for (const text of trailerField(this.#request, head)) passed.push(text);
     // HTTP/2 has no words beside a status.
     if (this.#request.httpVersionMajor === 2) this.#response.writeHead(status, passed);
     else this.#response.writeHead(status, reason, passed);
@@ -158,7 +170,7 @@ class Passing implements AnswerSink {
   #settle(passage: Passage): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#endWait();
     this.#response.off("close", this.#left);
     this.#exchange = null;
     this.#request.resume(); // What is left of a body that nobody took is passed over.

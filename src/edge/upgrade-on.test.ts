@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { afterEach, mock, suite, test } from "node:test";
 import { type AnswerSink, Upstream } from "#http";
+import { PATIENCE_MS } from "../../test/support/patience.ts";
 import type { Passage } from "./onward.ts";
 import { upgradeOn } from "./upgrade-on.ts";
 
@@ -29,7 +30,7 @@ async function behind(hear: (socket: Socket, text: string) => void): Promise<Ups
     target,
     idleMs: 60_000,
     connectMs: 60_000,
-    keepsAfterBody: true,
+    readsAtOnce: Infinity,
   });
   closing.push(() => {
     upstream[Symbol.dispose]();
@@ -118,5 +119,5 @@ suite("a request to upgrade", () => {
 });
 
 function overdue(): Promise<string> {
-  return new Promise((resolve) => setTimeout(() => resolve("nothing"), 2_000).unref());
+  return new Promise((resolve) => setTimeout(() => resolve("nothing"), PATIENCE_MS).unref());
 }

@@ -5,8 +5,14 @@ import type { ServerResponse } from "node:http";
 export const SMALL_BODY = 16 * 1024;
 
 /** A character an octet, so that it can stand behind a head. */
-export function latinOf({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString("latin1");
+export function latinOf(octets: Uint8Array): string {
+  return asBuffer(octets).toString("latin1");
+}
+
+function asBuffer(octets: Uint8Array): Buffer {
+  if (Buffer.isBuffer(octets)) return octets;
+  const { buffer, byteOffset, length } = octets;
+  return Buffer.from(buffer, byteOffset, length);
 }
 
 /** Ends the answer. Of text Node makes one piece with the head, where octets stay a piece of their own. */

@@ -4,6 +4,7 @@ import { writeSync } from "node:fs";
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 export type LogFormat = "pretty" | "json";
+const RANKS = { debug: 0, info: 1, warn: 2, error: 3 } as const satisfies Record<LogLevel, number>;
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface LogOptions {
@@ -66,12 +67,12 @@ class Sink {
 
   constructor(options: LogOptions) {
     this.#options = options;
-    this.#threshold = logLevels.indexOf(options.level);
+    this.#threshold = RANKS[options.level];
     this.#write = options.write ?? writeToStandardError;
   }
 
   add(level: LogLevel, event: string, common: Fields, fields: Fields): void {
-    if (logLevels.indexOf(level) < this.#threshold) return;
+    if (RANKS[level] < this.#threshold) return;
     const time = this.#time();
     this.#waiting +=
       this.#options.format === "json"
@@ -97,6 +98,7 @@ class Sink {
   }
 }
 
+/** In JSON, put together by hand: a busy server would spend more on it than on many an answer. */
 function jsonLine(
   time: string,
   level: LogLevel,
@@ -104,25 +106,52 @@ function jsonLine(
   common: Fields,
   fields: Fields,
 ): string {
-  const line: Record<string, unknown> = { time, level, event };
-  for (const name in common) line[name] = shown(name, common[name]);
-  for (const name in fields) line[name] = shown(name, fields[name]);
-  return `${JSON.stringify(line)}\n`;
+  let line = `{"time":"${time}","level":"${level}","event":${jsonText(event)}`;
+  for (const name in common) {
+    if (!Object.hasOwn(fields, name)) line += jsonField(name, common[name]);
+  }
+  for (const name in fields) line += jsonField(name, fields[name]);
+  return `${line}}\n`;
 }
+
+function jsonField(name: string, value: unknown): string {
+  const { json, isSecret } = knownName(name);
+  if (typeof value === "string") return json + jsonText(isSecret ? HIDDEN : value);
+  if (typeof value === "number") return json + (Number.isFinite(value) ? value : "null");
+  const text = JSON.stringify(shown(name, value)) as string | undefined;
+  return text === undefined ? "" : json + text;
+}
+
+/** What stands in JSON as it is. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+function jsonText(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+const HIDDEN = "[hidden]";
 
 /** What a field shows: errors with their causes, and never a secret. */
 function shown(name: string, value: unknown): unknown {
   if (value instanceof Error) return describeError(value);
-  return typeof value === "string" && isSecret(name) ? "[hidden]" : value;
+  return typeof value === "string" && knownName(name).isSecret ? HIDDEN : value;
 }
 
-const secretNames = new Map<string, boolean>();
+interface Name {
+  /** As it stands before its value. */
+  readonly json: string;
+  readonly isSecret: boolean;
+}
+
+const names = new Map<string, Name>();
 
 /** Remembered: the names are few and a busy log asks for each of them all the time. */
-function isSecret(name: string): boolean {
-  let secret = secretNames.get(name);
-  if (secret === undefined) secretNames.set(name, (secret = SECRET_NAME.test(name)));
-  return secret;
+function knownName(name: string): Name {
+  const known = names.get(name);
+  if (known !== undefined) return known;
+  const made = { json: `,${JSON.stringify(name)}:`, isSecret: SECRET_NAME.test(name) };
+  names.set(name, made);
+  return made;
 }
 
 /** An error and its causes, as plain data. */

@@ -20,7 +20,7 @@ test("an answer that comes in small pieces holds little more memory than it has 
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const target = { host: "127.0.0.1", port: (server.address() as AddressInfo).port };
-  using upstream = new Upstream({ target, idleMs: 5000, connectMs: 2000, keepsAfterBody: true });
+  using upstream = new Upstream({ target, idleMs: 5000, connectMs: 2000, readsAtOnce: Infinity });
   const onward = { upstream, target: "/", headers: ["Host", "a.test"], answerMs: 5000 };
   const { body } = await askOrigin(onward, "GET", [], () => {});
   const kept: Uint8Array[] = [];

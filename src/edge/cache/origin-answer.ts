@@ -1,5 +1,6 @@
 /** Asks an origin on behalf of the cache: the answer's octets come when they are wanted. */
 import type { AnswerSink, Exchange, ResponseHead } from "#http";
+import type { Awaited, Deadlines, Wait } from "#kit/deadlines.ts";
 import { endToEnd } from "../forwarded.ts";
 import type { OnInterim } from "../early-hints.ts";
 import type { Onward } from "../onward.ts";
@@ -24,7 +25,7 @@ const OF_PARTS: ReadonlySet<string> = new Set([
  * connection that waited may have been closed by the other side: then a new one is tried.
  */
 export async function askOrigin(
-  onward: Pick<Onward, "upstream" | "target" | "headers" | "answerMs">,
+  onward: Pick<Onward, "upstream" | "target" | "headers" | "answerWithin">,
   method: string,
   conditions: readonly string[] | null,
   onInterim: OnInterim,
@@ -36,7 +37,7 @@ export async function askOrigin(
   let head = `${isWhole ? "GET" : method} ${onward.target} HTTP/1.1\r\n`;
   for (let i = 0; i < fields.length; i += 2) head += `${fields[i]}: ${fields[i + 1]}\r\n`;
   const send = (fresh: boolean) => {
-    const answer = new OriginAnswer(onward.answerMs, onInterim);
+    const answer = new OriginAnswer(onward.answerWithin ?? null, onInterim);
     const exchange = onward.upstream.send(isWhole ? "GET" : method, `${head}\r\n`, answer, fresh);
     answer.attach(exchange);
     exchange.finish();
@@ -54,23 +55,26 @@ export async function askOrigin(
 
 class LateAnswer extends Error {}
 
-class OriginAnswer implements AnswerSink, AsyncIterableIterator<Uint8Array> {
+class OriginAnswer implements AnswerSink, Awaited, AsyncIterableIterator<Uint8Array> {
   readonly interim: OnInterim;
   readonly #head = Promise.withResolvers<OriginResponse>();
-  readonly #timer: NodeJS.Timeout | null;
+  readonly #within: Deadlines | null;
+  readonly #wait: Wait | null;
   #exchange: Exchange | null = null;
   #chunks: Buffer[] = [];
   #held = 0;
   #end: "open" | "whole" | Error = "open";
   #change = Promise.withResolvers<void>();
 
-  constructor(answerMs: number | undefined, onInterim: OnInterim) {
+  constructor(within: Deadlines | null, onInterim: OnInterim) {
     this.interim = onInterim;
-    const giveUp = () => {
-      this.#exchange?.abort();
-      this.fail(new LateAnswer(`No answer within ${answerMs} ms`));
-    };
-    this.#timer = answerMs === undefined ? null : setTimeout(giveUp, answerMs);
+    this.#within = within;
+    this.#wait = within?.add(this) ?? null;
+  }
+
+  late(): void {
+    this.#exchange?.abort();
+    this.fail(new LateAnswer(`No answer within ${this.#within!.ms} ms`));
   }
 
   get response(): Promise<OriginResponse> {
@@ -143,7 +147,7 @@ class OriginAnswer implements AnswerSink, AsyncIterableIterator<Uint8Array> {
   }
 
   #answered(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#wait !== null) this.#within!.end(this.#wait);
   }
 
   #tell(): void {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import fc from "fast-check";
+import { cpuMsOf } from "../../../test/support/patience.ts";
 import { parseCacheControl, secondsOf } from "./cache-control.ts";
 import { parseHttpDate } from "./http-date.ts";
 import { NOW } from "./origin.contract.ts";
@@ -94,18 +95,19 @@ suite("Cache-Control (RFC 9111 §5.2)", () => {
 });
 
 test("a header of any shape is read in time that grows with its length alone", () => {
-  const start = performance.now();
   const parts = ["=", '"', ",", "a=", 'a="', '\\"', " ", ", ", "=,", ";", "W/", "-", "*", ";q=1.0"];
   for (const part of parts) {
     for (const text of [part.repeat(32_768), `bytes=${part.repeat(32_768)}x`]) {
-      parseCacheControl(text);
-      wantedPart(text, 10);
-      variantOf(["accept-encoding", "x-a"], { "accept-encoding": text, "x-a": text });
-      clientHasIt(["ETag", '"1"'], { "if-none-match": text }, NOW);
-      parseHttpDate(text, NOW);
+      const ms = cpuMsOf(() => {
+        parseCacheControl(text);
+        wantedPart(text, 10);
+        variantOf(["accept-encoding", "x-a"], { "accept-encoding": text, "x-a": text });
+        clientHasIt(["ETag", '"1"'], { "if-none-match": text }, NOW);
+        parseHttpDate(text, NOW);
+      });
+      assert.ok(ms < 2_000, `${part}: ${ms} ms is far more than linear`);
     }
   }
-  assert.ok(performance.now() - start < 2000, "far more than linear");
 });
 
 suite("ranges (RFC 9110 §14.1.2)", () => {

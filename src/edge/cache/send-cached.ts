@@ -1,28 +1,40 @@
 /** Sends an answer of the cache to its client, no faster than that takes it. */
 import type { ServerResponse } from "node:http";
-import { isGone } from "#http";
-import { endWith } from "../small-answer.ts";
+import { endWith, isGone } from "#http";
 import type { CachedResponse } from "./messages.ts";
 
-/** `also` are headers that stand beside those of the answer. Tells whether the client stayed to the end. */
-export async function sendCached(
+/** Whether the client stayed to the end. */
+export type Sent = "answered" | "left";
+
+/** `also` are headers that stand beside those of the answer. What is in memory is sent at once. */
+export function sendCached(
   response: ServerResponse,
   { status, headers, body }: CachedResponse,
   also: readonly string[],
-): Promise<"answered" | "left"> {
-  if (body === null || body instanceof Uint8Array) {
-    if (isGone(response)) return "left";
-    response.writeHead(status, [...headers, ...also]);
-    if (body === null) response.end();
-    else endWith(response, body);
-    return "answered";
+): Sent | Promise<Sent> {
+  const all = headers.concat(also);
+  if (body !== null && !(body instanceof Uint8Array)) {
+    return sendStream(response, status, all, body);
   }
+  if (isGone(response)) return "left";
+  response.writeHead(status, all);
+  if (body === null) response.end();
+  else endWith(response, body);
+  return "answered";
+}
+
+async function sendStream(
+  response: ServerResponse,
+  status: number,
+  headers: string[],
+  body: AsyncIterable<Uint8Array>,
+): Promise<Sent> {
   const octets = body[Symbol.asyncIterator]();
   const leave = () => void octets.return?.();
   response.once("close", leave);
   try {
     if (isGone(response)) leave();
-    else response.writeHead(status, [...headers, ...also]);
+    else response.writeHead(status, headers);
     for (let next = await octets.next(); next.done !== true; next = await octets.next()) {
       if (isGone(response)) break;
       if (!response.write(next.value)) await drained(response);

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { Upstream } from "#http";
+import { Deadlines } from "#kit/deadlines.ts";
 import { until } from "../../../test/support/patience.ts";
 import { CacheCounts } from "./cache-counts.ts";
 import { Cache } from "./cache.ts";
@@ -42,11 +43,16 @@ async function openEdge(origin: RequestListener) {
     onForgotten: () => {},
   });
   const target = { host: "127.0.0.1", port: behind.port };
-  const upstream = new Upstream({ target, idleMs: 5000, connectMs: 2000, keepsAfterBody: true });
+  const upstream = new Upstream({ target, idleMs: 5000, connectMs: 2000, readsAtOnce: Infinity });
   const front = await listen((request, response) => {
     const { method, url, headers } = request;
     const asked = { method: method!, target: url!, headers, hostname: "a.test", zoneId: "z" };
-    const onward = { upstream, target: url!, headers: request.rawHeaders, answerMs: 5000 };
+    const onward = {
+      upstream,
+      target: url!,
+      headers: request.rawHeaders,
+      answerWithin: new Deadlines(5000),
+    };
     const fetchOrigin = (conditions: readonly string[] | null) =>
       askOrigin(onward, method!, conditions, () => {});
     const level = "aggressive" as const;

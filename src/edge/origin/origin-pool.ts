@@ -30,6 +30,8 @@ const FAILED_MS = 10_000;
 export class OriginPool implements Disposable {
   readonly #options: OriginPoolOptions;
   readonly #upstreams = new Map<string, Upstream>();
+  /** The same for origins that come again. */
+  readonly #known = new WeakMap<Origin, Upstream>();
   readonly #failedUntil = new Map<string, number>();
   #turn = 0;
 
@@ -38,12 +40,13 @@ export class OriginPool implements Disposable {
   }
 
   /** In the order to try them: in turns, those that failed of late last. */
-  inOrder(addresses: readonly string[], port: number): readonly string[] {
-    if (addresses.length < 2) return addresses;
-    const first = this.#turn++ % addresses.length;
-    const turned = [...addresses.slice(first), ...addresses.slice(0, first)];
+  inOrder(origins: readonly Origin[]): readonly Origin[] {
+    if (origins.length < 2) return origins;
+    const first = this.#turn++ % origins.length;
+    const turned = [...origins.slice(first), ...origins.slice(0, first)];
     const now = this.#options.now();
-    const hasFailed = (address: string) => (this.#failedUntil.get(`${address} ${port}`) ?? 0) > now;
+    const hasFailed = ({ address, port }: Origin) =>
+      (this.#failedUntil.get(`${address} ${port}`) ?? 0) > now;
     return [...turned.filter((one) => !hasFailed(one)), ...turned.filter(hasFailed)];
   }
 
@@ -53,6 +56,14 @@ export class OriginPool implements Disposable {
   }
 
   upstream(origin: Origin): Upstream {
+    const known = this.#known.get(origin);
+    if (known?.isOpen === true) return known;
+    const upstream = this.#upstreamTo(origin);
+    this.#known.set(origin, upstream);
+    return upstream;
+  }
+
+  #upstreamTo(origin: Origin): Upstream {
     const { scheme, address, port, serverName, verifies } = origin;
     const key =
       scheme === "http" ? `${address} ${port}` : `${address} ${port} ${serverName} ${verifies}`;
@@ -60,7 +71,7 @@ export class OriginPool implements Disposable {
     if (upstream !== undefined) return upstream;
     upstream = new Upstream({
       target: (onread) => this.#connect(origin, onread),
-      keepsAfterBody: true,
+      readsAtOnce: Infinity,
       idleMs: IDLE_MS,
       connectMs: CONNECT_MS,
     });

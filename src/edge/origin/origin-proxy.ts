@@ -1,4 +1,5 @@
 /** Requests for proxied names that no script answers: to the origin of their records, one after the other. */
+import { Deadlines } from "#kit/deadlines.ts";
 import { askOrigin } from "../cache/origin-answer.ts";
 import type { OriginResponse } from "../cache/messages.ts";
 import type { Asked, ServedZone } from "../destination.ts";
@@ -6,10 +7,10 @@ import type { OnInterim } from "../early-hints.ts";
 import type { OriginFacts } from "../facts/facts.ts";
 import type { Onward, Passage } from "../onward.ts";
 import { type Refusal, refusals } from "../refusals.ts";
-import { mayConnect, type OriginPolicy, originPort, originScheme } from "./origin-policy.ts";
 import type { Origin, OriginPool } from "./origin-pool.ts";
+import { UsableOrigins, type UsableOriginsOptions } from "./usable-origins.ts";
 
-export interface OriginProxyOptions extends OriginPolicy {
+export interface OriginProxyOptions extends UsableOriginsOptions {
   /** Addresses of a name that lies outside. */
   readonly outside: (name: string) => Promise<readonly string[]> | readonly string[];
   readonly pool: OriginPool;
@@ -17,8 +18,6 @@ export interface OriginProxyOptions extends OriginPolicy {
   readonly answerMs: number;
   /** Marks requests that have passed here. RFC 8586. */
   readonly loopMark: string;
-  /** Where the edge itself listens: an origin there would be a loop. */
-  readonly isEdge: (address: string, port: number) => boolean;
 }
 
 export interface OriginRequest extends Omit<Asked, "tlsVersion"> {
@@ -38,7 +37,13 @@ interface Plan {
   readonly headers: readonly string[];
 }
 
-type Pass = (onward: Onward) => Promise<Passage>;
+/** Carries a request to an upstream, and its answer to the client. */
+export interface Carrier {
+  /** What comes back goes on as it comes. */
+  pass(onward: Onward): Promise<Passage>;
+}
+
+type Outcome = Refusal | Passage;
 
 /** No origin gives an answer. */
 export class OriginRefused extends Error {
@@ -54,29 +59,42 @@ const MAX_TRIES = 3;
 
 export class OriginProxy {
   readonly #options: OriginProxyOptions;
+  readonly #usable: UsableOrigins;
+  readonly #answerWithin: Deadlines;
 
   constructor(options: OriginProxyOptions) {
     this.#options = options;
+    this.#usable = new UsableOrigins(options);
+    this.#answerWithin = new Deadlines(options.answerMs);
   }
 
-  /** Sends a request to its origin as it is. */
-  async pass(asked: OriginRequest, pass: Pass): Promise<Refusal | Passage> {
-    const plan = await this.#plan(asked);
-    if (!("origins" in plan)) return plan;
-    const { requestId, answerHeaders } = asked;
-    let last: Passage | null = null;
-    for (const origin of plan.origins) {
-      last = await pass({
-        ...this.#onward(asked, plan, origin),
-        requestId,
-        answerHeaders,
-        sendsTrailers: true,
-      });
-      if (last.kind !== "failed") return last;
-      if (!last.answerBegan) this.#options.pool.noteFailure(origin);
-      if (!last.mayGoElsewhere) break;
-    }
-    return last?.kind === "failed" && !last.answerBegan ? originRefusal(last.cause) : last!;
+  /** Sends a request to its origin as it is: at once, where the origin's addresses are known. */
+  pass(asked: OriginRequest, carrier: Carrier): Outcome | Promise<Outcome> {
+    const plan = this.#plan(asked);
+    return plan instanceof Promise
+      ? plan.then((made) => this.#passBy(made, asked, carrier))
+      : this.#passBy(plan, asked, carrier);
+  }
+
+  #passBy(
+    plan: Plan | Refusal,
+    asked: OriginRequest,
+    carrier: Carrier,
+  ): Refusal | Promise<Outcome> {
+    return "origins" in plan ? this.#passTo(0, plan, asked, carrier) : plan;
+  }
+
+  #passTo(at: number, plan: Plan, asked: OriginRequest, carrier: Carrier): Promise<Outcome> {
+    const origin = plan.origins[at]!;
+    return carrier.pass(this.#onward(asked, plan, origin)).then((passage) => {
+      if (passage.kind !== "failed") return passage;
+      const { answerBegan, mayGoElsewhere, cause } = passage;
+      if (!answerBegan) this.#options.pool.noteFailure(origin);
+      if (mayGoElsewhere && at + 1 < plan.origins.length) {
+        return this.#passTo(at + 1, plan, asked, carrier);
+      }
+      return answerBegan ? passage : originRefusal(cause);
+    });
   }
 
   /** Asks an origin on behalf of the cache. Throws `OriginRefused` when none answers. */
@@ -101,39 +119,37 @@ export class OriginProxy {
     throw new OriginRefused(originRefusal(last!), { cause: last });
   }
 
-  #onward({ target }: OriginRequest, { headers }: Plan, origin: Origin) {
-    const { pool, answerMs } = this.#options;
-    return { upstream: pool.upstream(origin), target, headers, answerMs };
-  }
-
-  /** Which origins are tried, in which order; or why none is. */
-  async #plan(asked: OriginRequest): Promise<Plan | Refusal> {
-    const { pool, loopMark } = this.#options;
-    const { passed, hostname, zone } = asked;
-    if (passed?.includes(loopMark) === true) return refusals.loop(hostname);
-    const { scheme, verifies } = originScheme(zone.ssl, asked.scheme);
-    const port = originPort(scheme, asked.scheme, asked.host);
-    const usable = await this.#usable(asked, port);
-    if ("code" in usable) return usable;
-    const tried = pool.inOrder(usable, port).slice(0, MAX_TRIES);
-    const mark = passed === null ? loopMark : `${passed}, ${loopMark}`;
-    const headers = asked.headers();
-    headers.push("CDN-Loop", mark);
+  #onward(asked: OriginRequest, { headers }: Plan, origin: Origin): Onward {
+    const { target, requestId, answerHeaders } = asked;
     return {
+      upstream: this.#options.pool.upstream(origin),
+      target,
       headers,
-      origins: tried.map((address) => ({ scheme, address, port, serverName: hostname, verifies })),
+      requestId,
+      answerHeaders,
+      answerWithin: this.#answerWithin,
+      sendsTrailers: true,
     };
   }
 
-  async #usable(asked: OriginRequest, port: number): Promise<readonly string[] | Refusal> {
-    const { isEdge, outside } = this.#options;
-    const { origin } = asked;
-    const addresses = "addresses" in origin ? origin.addresses : await outside(origin.outside);
-    if (addresses.length === 0) return refusals.noOriginAddress(asked.hostname);
-    const elsewhere = addresses.filter((address) => !isEdge(address, port));
-    if (elsewhere.length === 0) return refusals.loop(asked.hostname);
-    const allowed = elsewhere.filter((address) => mayConnect(address, this.#options));
-    return allowed.length === 0 ? refusals.internalOrigin(asked.hostname) : allowed;
+  /** Which origins are tried, in which order; or why none is. */
+  #plan(asked: OriginRequest): Plan | Refusal | Promise<Plan | Refusal> {
+    const { outside, loopMark } = this.#options;
+    const { passed, hostname, origin } = asked;
+    if (passed?.includes(loopMark) === true) return refusals.loop(hostname);
+    const addresses = "addresses" in origin ? origin.addresses : outside(origin.outside);
+    return addresses instanceof Promise
+      ? addresses.then((found) => this.#planFor(asked, found))
+      : this.#planFor(asked, addresses);
+  }
+
+  #planFor(asked: OriginRequest, addresses: readonly string[]): Plan | Refusal {
+    const { pool, loopMark } = this.#options;
+    const usable = this.#usable.of(asked, addresses);
+    if ("code" in usable) return usable;
+    const headers = asked.headers();
+    headers.push("CDN-Loop", asked.passed === null ? loopMark : `${asked.passed}, ${loopMark}`);
+    return { headers, origins: pool.inOrder(usable).slice(0, MAX_TRIES) };
   }
 }
 

@@ -29,7 +29,7 @@ import { TlsContexts } from "./tls-contexts.ts";
 /** The longest that one request waits for what another has asked for. */
 const WAIT_MS = 10_000;
 /** Shorter than the main thread waits; it is on this machine, so what takes longer is stuck. */
-const BUCKET_CONNECTIONS = { idleMs: 60_000, connectMs: 30_000, keepsAfterBody: false };
+const BUCKET_CONNECTIONS = { idleMs: 60_000, connectMs: 30_000, readsAtOnce: 0 };
 
 const port = parentPort!;
 const { thread, threads, seed, limits, ...data } = workerData as EdgeThreadData;
