@@ -63,15 +63,22 @@ export class S3Keys implements AsyncDisposable {
     });
   }
 
-  /** The key that works under this id now; null when there is none, or it has expired. */
-  async find(accessKeyId: string): Promise<OpenS3Key | null> {
-    const { db, recent, sealKey, now } = this.#options;
+  /** The key that works under this id now; null when there is none, or it has expired. At once for one found of late. */
+  find(accessKeyId: string): OpenS3Key | null | Promise<OpenS3Key | null> {
     if (!ACCESS_KEY_ID.test(accessKeyId)) return null;
-    const key = await recent.get(`s3 ${accessKeyId}`, async () => {
-      const row = await db.first(rows.s3KeyById({ accessKeyId }));
-      return row && opened(sealKey, row);
-    });
-    return key === null || (key.expiresAt !== null && key.expiresAt <= now()) ? null : key;
+    const key = this.#options.recent.get(`s3 ${accessKeyId}`, () => this.#read(accessKeyId));
+    return key instanceof Promise ? key.then((read) => this.#working(read)) : this.#working(key);
+  }
+
+  async #read(accessKeyId: string): Promise<OpenS3Key | null> {
+    const row = await this.#options.db.first(rows.s3KeyById({ accessKeyId }));
+    return row && opened(this.#options.sealKey, row);
+  }
+
+  #working(key: OpenS3Key | null): OpenS3Key | null {
+    const hasExpired =
+      key !== null && key.expiresAt !== null && key.expiresAt <= this.#options.now();
+    return hasExpired ? null : key;
   }
 
   /** Called when a request has proved to hold the key. */

@@ -129,6 +129,11 @@ export class Counter {
     this.#figureOf(values.join(SEPARATOR)).value += many;
   }
 
+  /** The figure that these count in, for whoever counts the same often. */
+  figure(...values: readonly string[]): Figure {
+    return this.#figureOf(values.join(SEPARATOR));
+  }
+
   print(counted: Counted): string {
     const rows = Array.from(counted, ([key, figure]) => [key.split(SEPARATOR), figure] as const);
     return printRows(head(this.#name, this.#help, "counter"), this.#name, this.#labels, rows);

@@ -3,6 +3,7 @@
  * header of its own. The one who signs and the one who checks build the same texts.
  */
 import { createHmac, hash } from "node:crypto";
+import { remember } from "./remember.ts";
 
 export interface AccessKey {
   readonly id: string;
@@ -52,7 +53,7 @@ export function signRequest(request: UnsignedRequest, signing: Signing): Record<
     payloadHash: request.payloadHash,
   });
   const scope = `${date}/${region}/${service}/aws4_request`;
-  const toSign = stringToSign(time, scope, Buffer.from(canonical));
+  const toSign = stringToSign(time, scope, canonical);
   const signature = sign(signingKey(key.secret, date, region, service), toSign);
   headers["authorization"] =
     `${ALGORITHM} Credential=${key.id}/${scope}, SignedHeaders=${names.join(";")}, Signature=${signature}`;
@@ -86,7 +87,8 @@ export function canonicalRequest(parts: CanonicalParts): string {
   return `${method}\n${path}\n${query}\n${lines}\n${names}\n${payloadHash}`;
 }
 
-export function stringToSign(time: string, scope: string, canonical: Uint8Array): string {
+/** Of a text the octets are those of UTF-8. */
+export function stringToSign(time: string, scope: string, canonical: string | Uint8Array): string {
   return `${ALGORITHM}\n${time}\n${scope}\n${hash("sha256", canonical, "hex")}`;
 }
 
@@ -109,17 +111,26 @@ export function escapeQuery(query: Readonly<Record<string, string>>): string {
   return escapePairs(Object.entries(query));
 }
 
+type Pair = readonly [name: string, value: string];
+
 /** The same where a name may stand more than once. */
-export function escapePairs(pairs: Iterable<readonly [name: string, value: string]>): string {
-  // Not sorted as a whole: "=" comes after "-", so that "a-b=" would stand before "a=".
-  const sorted = Array.from(pairs, ([name, value]) => ({
-    name: escape(name),
-    value: escape(value),
-  }));
-  sorted.sort((a, b) => (a.name === b.name ? order(a.value, b.value) : order(a.name, b.name)));
+export function escapePairs(pairs: readonly Pair[]): string {
   let query = "";
-  for (const { name, value } of sorted) query += `${query === "" ? "" : "&"}${name}=${value}`;
+  let last = "";
+  for (const [name, value] of pairs) {
+    const escaped = escapeName(name);
+    if (query !== "" && escaped <= last) return escapeSorted(pairs);
+    query += `${query === "" ? "" : "&"}${escaped}=${escape(value)}`;
+    last = escaped;
+  }
   return query;
+}
+
+function escapeSorted(pairs: readonly Pair[]): string {
+  // Not sorted as a whole: "=" comes after "-", so that "a-b=" would stand before "a=".
+  const sorted = pairs.map(([name, value]) => ({ name: escape(name), value: escape(value) }));
+  sorted.sort((a, b) => (a.name === b.name ? order(a.value, b.value) : order(a.name, b.name)));
+  return sorted.map(({ name, value }) => `${name}=${value}`).join("&");
 }
 
 function order(a: string, b: string): number {
@@ -129,13 +140,22 @@ function order(a: string, b: string): number {
 const PLAIN = /^[\w.~-]*$/;
 const PLAIN_PATH = /^[\w./~-]*$/;
 
-/** All but letters, digits and `-._~`; encodeURIComponent leaves five more as they are. */
+/** All but letters, digits and `-._~`. */
 function escape(text: string): string {
-  if (PLAIN.test(text)) return text;
-  const escaped = encodeURIComponent(text);
-  if (!/[!'()*]/.test(escaped)) return escaped;
-  return escaped.replaceAll(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  return PLAIN.test(text) ? text : escapeOthers(text);
 }
+
+/** Remembered: the names are few. */
+const escapeName = remember(escape);
+
+/** Remembered: each request of a client has the same credential. */
+const escapeOthers = remember((text): string =>
+  // encodeURIComponent leaves five more as they are.
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  ),
+);
 
 function hmac(key: Buffer, text: string): Buffer {
   return createHmac("sha256", key).update(text).digest();

@@ -7,13 +7,28 @@ import { S3Fault } from "./fault.ts";
 import type { Operation, S3Parts } from "./operation.ts";
 import { isForAnyone, mayBeForAnyone } from "./public/anyone.ts";
 
-/** Sets the bucket of the call, unless the operation does without. */
-export async function admit(call: S3Call, operation: Operation, parts: S3Parts): Promise<void> {
-  const name = call.target.bucket;
-  const isGranted = call.caller !== null && hasGrant(call, call.caller, operation);
-  if (!isGranted) return admitAnyone(call, operation, name, parts);
-  const { accountId } = call.caller;
+/** Sets the bucket of the call, unless the operation does without. At once where it is at hand. */
+export function admit(call: S3Call, operation: Operation, parts: S3Parts): Promise<void> | void {
+  const { caller, target } = call;
+  const name = target.bucket;
+  if (caller === null || !hasGrant(call, caller, operation)) {
+    return admitAnyone(call, operation, name, parts);
+  }
   if (name === "" || operation.withoutBucket === true) return;
+  const bucket = parts.store.bucketAtHand(name);
+  if (bucket === null || bucket.accountId !== caller.accountId) {
+    return admitFound(call, operation, caller, parts);
+  }
+  admitTo(call, bucket);
+}
+
+async function admitFound(
+  call: S3Call,
+  operation: Operation,
+  { accountId }: Caller,
+  parts: S3Parts,
+): Promise<void> {
+  const name = call.target.bucket;
   const mayCreate = operation.mayCreateBucket === true;
   const bucket = (await find(name, parts)) ?? (mayCreate ? await create(call, name, parts) : null);
   if (bucket === null) throw noSuchBucket(name);
@@ -52,7 +67,7 @@ function admitTo(call: S3Call, bucket: Bucket): void {
 
 async function find(name: string, { store }: S3Parts): Promise<Bucket | null> {
   try {
-    return await store.bucket(name);
+    return store.bucketAtHand(name) ?? (await store.bucket(name));
   } catch (error) {
     if (toS3Fault(error)?.code === "NoSuchBucket") return null;
     throw error;

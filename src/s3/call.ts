@@ -1,6 +1,6 @@
 /** One request to the S3 door as its operation sees it. */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { requestOctets } from "#http";
+import { octetsAtHand, requestOctets } from "#http";
 import type { Bucket } from "#objects";
 import type { Authenticated, Caller } from "./auth/index.ts";
 import { type Payload, type PayloadForm, readPayload } from "./payload/index.ts";
@@ -31,7 +31,6 @@ export class S3Call implements HeaderSource {
   readonly key: string;
   readonly #askForBody: () => void;
   readonly #authenticated: Authenticated;
-  readonly #isPresigned: boolean;
   #bucket: Bucket | null = null;
 
   constructor({ request, target, authenticated, askForBody }: S3CallOptions) {
@@ -41,8 +40,6 @@ export class S3Call implements HeaderSource {
     this.key = target.key;
     this.#askForBody = askForBody;
     this.#authenticated = authenticated;
-    this.#isPresigned =
-      request.headers.authorization === undefined && authenticated.caller !== null;
   }
 
   /** There for every operation on a bucket or an object, unless it declares `withoutBucket`. */
@@ -65,7 +62,10 @@ export class S3Call implements HeaderSource {
   header(name: string): string | undefined {
     const header = this.request.headers[name];
     if (header !== undefined) return header as string; // Only Set-Cookie comes as a list.
-    return this.#isPresigned && name.startsWith("x-amz-") ? this.#hoisted(name) : undefined;
+    for (const [hoisted, value] of this.#authenticated.payload.hoisted) {
+      if (hoisted === name) return value;
+    }
+    return undefined;
   }
 
   /** Headers whose names begin so, from wherever they stand, without that beginning. */
@@ -75,9 +75,7 @@ export class S3Call implements HeaderSource {
         yield [name.slice(prefix.length), this.request.headers[name] as string];
       }
     }
-    if (!this.#isPresigned) return;
-    for (const [given, value] of this.target.query) {
-      const name = given.toLowerCase();
+    for (const [name, value] of this.#authenticated.payload.hoisted) {
       if (name.startsWith(prefix) && !(name in this.request.headers)) {
         yield [name.slice(prefix.length), value];
       }
@@ -93,18 +91,11 @@ export class S3Call implements HeaderSource {
   payloadApart(): Payload {
     const { payload } = this.#authenticated;
     const others = Object.entries(payload.headers).filter(([name]) => !IS_CHECKSUM.test(name));
-    return this.#read({ ...payload, headers: Object.fromEntries(others), query: [] });
+    return this.#read({ ...payload, headers: Object.fromEntries(others), hoisted: [] });
   }
 
   #read(form: PayloadForm): Payload {
     this.#askForBody();
-    return readPayload(requestOctets(this.request), form);
-  }
-
-  #hoisted(name: string): string | undefined {
-    for (const [given, value] of this.target.query) {
-      if (given.length === name.length && given.toLowerCase() === name) return value;
-    }
-    return undefined;
+    return readPayload(octetsAtHand(this.request) ?? requestOctets(this.request), form);
   }
 }

@@ -15,6 +15,14 @@ export type S3Algorithm = keyof typeof ALGORITHMS;
 
 const NAMES = Object.keys(ALGORITHMS) as S3Algorithm[];
 
+const HEADERS: Readonly<Record<S3Algorithm, string>> = {
+  crc32: "x-amz-checksum-crc32",
+  crc32c: "x-amz-checksum-crc32c",
+  crc64nvme: "x-amz-checksum-crc64nvme",
+  sha1: "x-amz-checksum-sha1",
+  sha256: "x-amz-checksum-sha256",
+};
+
 /** What has checksums: an object, an upload's part. */
 export interface Summed {
   readonly checksums: Checksums;
@@ -22,21 +30,21 @@ export interface Summed {
   readonly partCount?: number | null;
 }
 
-/** Those that S3 knows, each with its value in base64; a composite one tells how many parts it is of. */
-function* checksumsOf(summed: Summed): Generator<[algorithm: S3Algorithm, value: string]> {
-  const { checksums, checksumType, partCount } = summed;
-  for (const algorithm of NAMES) {
-    const hex = checksums[algorithm];
-    if (hex === undefined) continue;
-    const value = Buffer.from(hex, "hex").toString("base64");
-    yield [algorithm, checksumType === "composite" ? `${value}-${partCount}` : value];
-  }
+/** Room for the octets of the longest. */
+const octets = Buffer.alloc(32);
+
+/** In base64, of one that is there; a composite one tells how many parts it is of. */
+function valueOf({ checksums, checksumType, partCount }: Summed, algorithm: S3Algorithm): string {
+  const length = octets.write(checksums[algorithm]!, "hex");
+  const value = octets.toString("base64", 0, length);
+  return checksumType === "composite" ? `${value}-${partCount}` : value;
 }
 
 export function checksumHeaders(summed: Summed): string[] {
   const headers: string[] = [];
-  for (const [algorithm, value] of checksumsOf(summed)) {
-    headers.push(`x-amz-checksum-${algorithm}`, value);
+  for (const algorithm of NAMES) {
+    if (summed.checksums[algorithm] === undefined) continue;
+    headers.push(HEADERS[algorithm], valueOf(summed, algorithm));
   }
   if (headers.length > 0 && summed.checksumType !== undefined) {
     headers.push("x-amz-checksum-type", typeWord(summed.checksumType));
@@ -47,8 +55,9 @@ export function checksumHeaders(summed: Summed): string[] {
 /** Elements of documents that tell an object's checksums. */
 export function checksumElements(summed: Summed): string {
   let elements = "";
-  for (const [algorithm, value] of checksumsOf(summed)) {
-    elements += tag(`Checksum${ALGORITHMS[algorithm]}`, value);
+  for (const algorithm of NAMES) {
+    if (summed.checksums[algorithm] === undefined) continue;
+    elements += tag(`Checksum${ALGORITHMS[algorithm]}`, valueOf(summed, algorithm));
   }
   if (elements === "" || summed.checksumType === undefined) return elements;
   return elements + tag("ChecksumType", typeWord(summed.checksumType));

@@ -5,6 +5,7 @@ import type { Ranges } from "#kit/cidr.ts";
 import type { Log } from "#kit/log.ts";
 import { randomHex } from "#kit/random.ts";
 import { admit } from "./admit.ts";
+import type { Authenticated } from "./auth/index.ts";
 import { S3Call } from "./call.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import { errorDocument, toS3Fault } from "./errors.ts";
@@ -12,8 +13,8 @@ import { S3Fault } from "./fault.ts";
 import type { S3Figures } from "./figures.ts";
 import { hostsOf } from "./hosts.ts";
 import { sendLate, unlessLate } from "./late.ts";
-import { observer, type Seen } from "./observe.ts";
-import type { S3Answer, S3Parts } from "./operation.ts";
+import { beginning, observer, type Seen } from "./observe.ts";
+import type { Operation, S3Answer, S3Parts } from "./operation.ts";
 import { operations } from "./operations/index.ts";
 import { Routes } from "./routes.ts";
 import { send, sendLast } from "./send.ts";
@@ -39,50 +40,72 @@ export interface S3Door {
 const HOST_ID_DIGITS = 16;
 
 export function s3Door(options: S3DoorOptions): S3Door {
-  const { log } = options;
+  const { log, store } = options;
   const routes = new Routes(operations);
   const observe = observer(options);
   const nextId = requestIds();
   const hostId = randomHex(HOST_ID_DIGITS);
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const began = performance.now();
-    const requestId = nextId();
-    const isAsked = request.headers.expect === undefined;
-    const seen: Seen = { request, path: "", bucket: "", operation: "none", actor: null, isAsked };
-    let common: readonly string[] = [
-      "x-amz-request-id",
-      requestId,
-      "x-amz-id-2",
-      hostId,
-      "Server",
-      "Selvedge",
-    ];
-    const refused = (error: unknown) =>
-      refusal(error, { resource: seen.path, requestId, hostId }, request, log);
-    let answer: S3Answer;
+
+  /** Waits for nothing that is at hand: most requests are answered in one go. */
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    const seen = beginning(request, nextId());
+    const refused = (error: unknown) => respond(response, refusal(error, seen, hostId, log), seen);
+    let answer: S3Answer | Promise<S3Answer>;
     try {
-      answer = await perform(options, routes, response, seen);
+      answer = perform(options, routes, response, seen);
     } catch (error) {
-      answer = refused(error);
+      refused(error);
+      return;
     }
-    try {
-      if (request.headers.origin !== undefined && request.method !== "OPTIONS") {
-        common = [...common, ...(await corsHeaders(options.store, seen.bucket, request))];
-      }
-      const isLast = leavesUnread(seen);
-      if (answer.late !== undefined) {
-        const headers = isLast ? [...common, "Connection", "close"] : common;
-        answer = await sendLate(response, answer.late.catch(refused), headers);
-      } else if (isLast) await sendLast(response, answer, common, requestId);
-      else await send(response, answer, common);
-      observe(seen, answer, requestId, performance.now() - began);
-    } catch (cause) {
-      log.error("answer failed", { request_id: requestId, cause });
+    if (!(answer instanceof Promise)) respond(response, answer, seen);
+    else answer.then((made) => respond(response, made, seen), refused);
+  };
+
+  const respond = (response: ServerResponse, answer: S3Answer, seen: Seen): void => {
+    const failed = (cause: unknown) => {
+      log.error("answer failed", { request_id: seen.requestId, cause });
       breakOff(response);
+    };
+    const { request, requestId } = seen;
+    const common = ["x-amz-request-id", requestId, "x-amz-id-2", hostId, "Server", "Selvedge"];
+    const isPlain = request.headers.origin === undefined && answer.late === undefined;
+    try {
+      if (!isPlain || leavesUnread(seen)) {
+        const sent = respondOtherwise(response, answer, seen, common);
+        sent.then((last) => observe(seen, last)).catch(failed);
+        return;
+      }
+      const sent = send(response, answer, common);
+      if (sent instanceof Promise) sent.then(() => observe(seen, answer)).catch(failed);
+      else observe(seen, answer);
+    } catch (cause) {
+      failed(cause);
     }
   };
+
+  /** What takes its time, what is for another origin, and what is the last of its connection. */
+  const respondOtherwise = async (
+    response: ServerResponse,
+    answer: S3Answer,
+    seen: Seen,
+    common: string[],
+  ): Promise<S3Answer> => {
+    const { request, requestId } = seen;
+    if (request.headers.origin !== undefined && request.method !== "OPTIONS") {
+      common.push(...(await corsHeaders(store, seen.bucket, request)));
+    }
+    const isLast = leavesUnread(seen);
+    if (answer.late !== undefined) {
+      if (isLast) common.push("Connection", "close");
+      const late = answer.late.catch((error: unknown) => refusal(error, seen, hostId, log));
+      return sendLate(response, late, common);
+    }
+    await (isLast ? sendLast(response, answer, common, requestId) : send(response, answer, common));
+    return answer;
+  };
+
   return {
-    handle: (request, response) => void serve(request, response),
+    handle: serve,
     answerRejected(rejected) {
       const requestId = nextId();
       log.info("request rejected", { request_id: requestId, ...rejected });
@@ -94,12 +117,12 @@ export function s3Door(options: S3DoorOptions): S3Door {
   };
 }
 
-async function perform(
+function perform(
   options: S3DoorOptions,
   routes: Routes,
   response: ServerResponse,
   seen: Seen,
-): Promise<S3Answer> {
+): S3Answer | Promise<S3Answer> {
   const { request } = seen;
   const { headers, method = "" } = request;
   const { domains, trustedProxies } = options;
@@ -113,22 +136,35 @@ async function perform(
   }
   const operation = routes.find(method, target, headers["x-amz-copy-source"] !== undefined);
   seen.operation = operation.name;
-  const authenticated = await options.authentication.authenticate({
+  const askForBody = () => {
+    if (!seen.isAsked) response.writeContinue();
+    seen.isAsked = true;
+  };
+  const proceed = (authenticated: Authenticated) => {
+    seen.actor = authenticated.caller?.accessKeyId ?? null;
+    return carryOut(new S3Call({ request, target, authenticated, askForBody }), operation, options);
+  };
+  const authenticated = options.authentication.authenticate({
     method,
     rawPath: target.path,
     query: target.query,
     headers: signedHeaders(request),
     hosts,
   });
-  seen.actor = authenticated.caller?.accessKeyId ?? null;
-  const askForBody = () => {
-    if (!seen.isAsked) response.writeContinue();
-    seen.isAsked = true;
+  return authenticated instanceof Promise ? authenticated.then(proceed) : proceed(authenticated);
+}
+
+function carryOut(
+  call: S3Call,
+  operation: Operation,
+  parts: S3Parts,
+): S3Answer | Promise<S3Answer> {
+  const work = () => {
+    const answer = operation.handle(call, parts);
+    return operation.takesLong === true ? unlessLate(answer) : answer;
   };
-  const call = new S3Call({ request, target, authenticated, askForBody });
-  await admit(call, operation, options);
-  const work = operation.handle(call, options);
-  return operation.takesLong === true ? unlessLate(work) : work;
+  const admitted = admit(call, operation, parts);
+  return admitted instanceof Promise ? admitted.then(work) : work();
 }
 
 /** A body that is still to come is read past when it is small, unless its sender waits to be asked for it. */
@@ -139,17 +175,18 @@ function leavesUnread({ request, isAsked }: Seen): boolean {
 /** The answer to what was thrown. Bugs and broken disks are logged here, and only here. */
 function refusal(
   error: unknown,
-  place: { resource: string; requestId: string; hostId: string },
-  { method }: IncomingMessage,
+  { request, requestId, path }: Seen,
+  hostId: string,
   log: Log,
 ): S3Answer {
   const fault = toS3Fault(error) ?? new S3Fault("InternalError");
   if (fault.status >= 500 && fault.status !== 501) {
-    log.error("request failed", { request_id: place.requestId, cause: error });
+    log.error("request failed", { request_id: requestId, cause: error });
   }
   const headers = ["Content-Type", "application/xml", ...fault.headers];
-  if (method === "HEAD") return { status: fault.status, headers: [...fault.headers] };
-  return { status: fault.status, headers, body: errorDocument(fault, place) };
+  if (request.method === "HEAD") return { status: fault.status, headers: [...fault.headers] };
+  const body = errorDocument(fault, { resource: path, requestId, hostId });
+  return { status: fault.status, headers, body };
 }
 
 function rejectionOf({ status, isCutShort = false }: RejectedRequest): S3Fault {

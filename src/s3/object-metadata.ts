@@ -1,4 +1,5 @@
 /** What an object carries for the headers of its answers: read from a write's, shown in a read's. */
+import { httpDate } from "#kit/http-date.ts";
 import type { HttpMetadata, ObjectInfo, StorageClass } from "#objects";
 import type { HeaderSource, S3Call } from "./call.ts";
 import { checksumHeaders } from "./checksums.ts";
@@ -83,7 +84,7 @@ export function objectHeaders(object: ObjectInfo): string[] {
     "ETag",
     `"${object.etag}"`,
     "Last-Modified",
-    new Date(object.uploadedAt).toUTCString(),
+    httpDate(object.uploadedAt),
     "Accept-Ranges",
     "bytes",
   ];
@@ -109,7 +110,7 @@ export function pushHttpMetadata(headers: string[], { http }: ObjectInfo, call: 
   const expires = isOverridden ? call.query("response-expires") : undefined;
   if (expires !== undefined) headers.push("Expires", toHeader(expires));
   else if (http.cacheExpiry !== undefined) {
-    headers.push("Expires", new Date(http.cacheExpiry).toUTCString());
+    headers.push("Expires", httpDate(http.cacheExpiry));
   }
 }
 

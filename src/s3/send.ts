@@ -1,6 +1,6 @@
 /** Sends what an operation answers. */
 import type { ServerResponse } from "node:http";
-import { leaveUnsent, sendReply, sendStream, type StreamedBody } from "#http";
+import { endWith, leaveUnsent, sendReply, sendStream, type StreamedBody } from "#http";
 import type { S3Answer } from "./operation.ts";
 
 /**
@@ -9,21 +9,29 @@ import type { S3Answer } from "./operation.ts";
  */
 export function send(
   response: ServerResponse,
-  { status = 200, headers = [], body }: S3Answer,
+  { status = 200, headers, body }: S3Answer,
   common: readonly string[],
 ): Promise<void> | void {
   const streamed = isStreamed(body) ? body : null;
   // The client may have gone, or been refused, while the answer was made.
   const isOver =
     response.destroyed || response.headersSent || response.socket?.writableEnded === true;
-  if (!isOver)
-    response.writeHead(status, [...common, ...headers, ...lengthOf(response, status, body)]);
-  if (isOver || response.req.method === "HEAD") {
+  const isHead = response.req.method === "HEAD";
+  if (!isOver) {
+    const lines = headers === undefined ? [...common] : [...common, ...headers];
+    // An answer to HEAD tells the length of what is not sent by itself.
+    if (!isHead && status !== 204 && status !== 304) {
+      lines.push("Content-Length", String(lengthOf(body)));
+    }
+    response.writeHead(status, lines);
+  }
+  if (isOver || isHead) {
     if (!isOver) response.end();
     return streamed === null ? undefined : leaveUnsent(streamed);
   }
   if (streamed !== null) return sendStream(response, streamed);
-  response.end(body);
+  if (body instanceof Uint8Array) endWith(response, body);
+  else response.end(body);
 }
 
 /** The last answer on a connection whose request was not read to its end. Resolves and throws as the other does. */
@@ -45,10 +53,6 @@ function isStreamed(body: S3Answer["body"]): body is StreamedBody {
   return body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array);
 }
 
-/** An answer to HEAD tells the length of what is not sent by itself. */
-function lengthOf(response: ServerResponse, status: number, body: S3Answer["body"]): string[] {
-  if (status === 204 || status === 304 || response.req.method === "HEAD") return [];
-  if (body === undefined) return ["Content-Length", "0"];
-  const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
-  return ["Content-Length", String(length)];
+function lengthOf(body: S3Answer["body"]): number {
+  return typeof body === "string" ? Buffer.byteLength(body) : (body?.length ?? 0);
 }

@@ -15,6 +15,16 @@ export async function readWhole(
   if (Number(declared) > limit) throw new BodyTooLarge(limit);
   if (declared === undefined && headers["transfer-encoding"] === undefined) return Buffer.alloc(0);
   const { body, length, checksums } = apart ? call.payloadApart() : call.payload();
+  const octets =
+    body instanceof Uint8Array
+      ? Buffer.from(body.buffer, body.byteOffset, body.length)
+      : await gathered(body, limit);
+  if (length !== null && length !== octets.length) throw new S3Fault("IncompleteBody");
+  for (const checksum of checksums) verify(octets, checksum);
+  return octets;
+}
+
+async function gathered(body: AsyncIterable<Uint8Array>, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -22,10 +32,7 @@ export async function readWhole(
     if (size > limit) throw new BodyTooLarge(limit);
     chunks.push(Buffer.from(chunk)); // A copy: they are good until the next is asked for.
   }
-  if (length !== null && length !== size) throw new S3Fault("IncompleteBody");
-  const octets = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-  for (const checksum of checksums) verify(octets, checksum);
-  return octets;
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
 
 function verify(octets: Uint8Array, { algorithm, value, isKept }: ExpectedChecksum): void {

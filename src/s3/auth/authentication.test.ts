@@ -39,7 +39,10 @@ function doorAt(now: number, key: OpenS3Key | null = KEY) {
     onUse: (one) => used.push(one),
     now: () => now,
   });
-  return { used, authenticate: (request: SignedRequest) => authentication.authenticate(request) };
+  return {
+    used,
+    authenticate: async (request: SignedRequest) => authentication.authenticate(request),
+  };
 }
 
 const { authenticate } = doorAt(THEN);
@@ -368,16 +371,18 @@ suite("a presigned URL", () => {
     const { caller, payload } = await authenticate(request);
     assert.equal(caller?.accessKeyId, KEY.accessKeyId);
     assert.equal(payload.sha256, "UNSIGNED-PAYLOAD");
-    assert.equal(payload.query, request.query);
+    assert.deepEqual(payload.hoisted, []);
   });
 
   test("may say what its payload must be, and carry headers of S3", async () => {
     const request = presigned({
       "X-Amz-Content-Sha256": EMPTY_PAYLOAD_HASH,
-      "x-amz-meta-a": "b",
+      "X-Amz-Meta-A": "b",
       "x-id": "PutObject",
     });
-    assert.equal((await authenticate(request)).payload.sha256, EMPTY_PAYLOAD_HASH);
+    const { payload } = await authenticate(request);
+    assert.equal(payload.sha256, EMPTY_PAYLOAD_HASH);
+    assert.deepEqual(payload.hoisted, [["x-amz-meta-a", "b"]]);
   });
 
   test("may need headers, and is refused with others of S3", async () => {

@@ -4,8 +4,9 @@ import { signingKey } from "#kit/sigv4.ts";
 import { S3Fault } from "../fault.ts";
 import type { PayloadForm } from "../payload/index.ts";
 import { type Caller, callerOf } from "./caller.ts";
+import type { CredentialScope } from "./credential-scope.ts";
 import { headerClaim, otherVersion } from "./header-claim.ts";
-import { queryClaim, UNSIGNED_PAYLOAD } from "./query-claim.ts";
+import { queryClaim, readSignature, UNSIGNED_PAYLOAD } from "./query-claim.ts";
 import type { Claim, SignedRequest } from "./request.ts";
 import { verify } from "./verify.ts";
 
@@ -16,18 +17,30 @@ export interface Authenticated {
   readonly payload: PayloadForm;
 }
 
+type Found = OpenS3Key | null;
+
 export interface AuthenticationOptions {
-  readonly find: (accessKeyId: string) => Promise<OpenS3Key | null>;
+  /** At once for a key that was found of late. */
+  readonly find: (accessKeyId: string) => Found | Promise<Found>;
   /** Hears of every request that has proved to hold a key. */
   readonly onUse: (key: OpenS3Key) => void;
   readonly now: () => number;
 }
 
-/** What can be derived from a key lives as long as the key that was found: a second, if it is in use. */
-interface Derived {
-  /** By secret and scope: those of the key itself and of its sessions. */
+/** Who signs with a key, or with the session that came from it. */
+export interface Signer {
+  readonly key: OpenS3Key;
+  readonly session: S3Session | null;
+  readonly caller: Caller;
+  /** By scope. */
   readonly signingKeys: Map<string, Buffer>;
-  readonly sessions: Map<string, S3Session>;
+}
+
+/** What is made of a key lives as long as the key that was found: a second, if it is in use. */
+interface Signers {
+  readonly own: Signer;
+  /** By their tokens. */
+  readonly sessions: Map<string, Signer>;
 }
 
 /** Days, regions and sessions that one key shows within a second; past it they are derived anew. */
@@ -35,33 +48,19 @@ const MAX_DERIVED = 1_000;
 
 export class Authentication {
   readonly #options: AuthenticationOptions;
-  readonly #derived = new WeakMap<OpenS3Key, Derived>();
+  readonly #signers = new WeakMap<OpenS3Key, Signers>();
 
   constructor(options: AuthenticationOptions) {
     this.#options = options;
   }
 
-  /** Throws an S3Fault when there are credentials, and they prove nothing. */
-  async authenticate(request: SignedRequest): Promise<Authenticated> {
+  /** Throws an S3Fault when there are credentials, and they prove nothing. At once where the key is at hand. */
+  authenticate(request: SignedRequest): Authenticated | Promise<Authenticated> {
     const claim = claimOf(request, this.#options.now());
-    const { headers, query } = request;
-    if (claim === null) {
-      const sha256 = headers["x-amz-content-sha256"] ?? UNSIGNED_PAYLOAD;
-      return { caller: null, payload: { sha256, headers, query: [], signing: null } };
-    }
-    const { accessKeyId, sessionToken, scope, time, signature } = claim;
-    const { key, session, signingKey } = await this.open(accessKeyId, sessionToken, claim);
-    verify(request, claim, signingKey);
-    this.noteUse(key);
-    return {
-      caller: callerOf(key, session),
-      payload: {
-        sha256: claim.payloadHash,
-        headers,
-        query: claim.isPresigned ? query : [],
-        signing: { key: signingKey, time, scope, seed: signature },
-      },
-    };
+    if (claim === null) return { caller: null, payload: unsigned(request) };
+    const found = this.#options.find(claim.credential.accessKeyId);
+    if (found instanceof Promise) return found.then((key) => this.#prove(request, claim, key));
+    return this.#prove(request, claim, found);
   }
 
   now(): number {
@@ -73,39 +72,46 @@ export class Authentication {
     this.#options.onUse(key);
   }
 
-  /** The key of this id, and what signs for it in the scope. Nothing is proved by it yet. */
-  async open(
-    accessKeyId: string,
-    sessionToken: string | null,
-    { scope, date, region }: Pick<Claim, "scope" | "date" | "region">,
-  ): Promise<{ key: OpenS3Key; session: S3Session | null; signingKey: Buffer }> {
-    const key = await this.#options.find(accessKeyId);
+  /** Who signs with the key of this id, or with its session. Nothing is proved by it yet. */
+  async open(accessKeyId: string, sessionToken: string | null): Promise<Signer> {
+    return this.#signerOf(await this.#options.find(accessKeyId), accessKeyId, sessionToken);
+  }
+
+  #prove(request: SignedRequest, claim: Claim, key: Found): Authenticated {
+    const { credential, time, sessionToken, payloadHash, signature, hoisted } = claim;
+    const signer = this.#signerOf(key, credential.accessKeyId, sessionToken);
+    const signs = signingKeyOf(signer, credential);
+    verify(request, claim, signs);
+    this.noteUse(signer.key);
+    return {
+      caller: signer.caller,
+      payload: {
+        sha256: payloadHash,
+        headers: request.headers,
+        hoisted,
+        signing: { key: signs, time, scope: credential.scope, seed: signature },
+      },
+    };
+  }
+
+  #signerOf(key: Found, accessKeyId: string, sessionToken: string | null): Signer {
     if (key === null) {
       const message =
         "The access key id you provided does not exist here, has expired or was revoked.";
       throw new S3Fault("InvalidAccessKeyId", message, { extra: { AWSAccessKeyId: accessKeyId } });
     }
-    const derived = this.#derivedFrom(key);
-    const session = sessionToken === null ? null : this.#session(key, sessionToken, derived);
-    const { secretAccessKey } = session ?? key;
-    const place = `${secretAccessKey} ${scope}`;
-    const made = () => signingKey(secretAccessKey, date, region, "s3");
-    return { key, session, signingKey: kept(derived.signingKeys, place, made) };
-  }
-
-  #derivedFrom(key: OpenS3Key): Derived {
-    let derived = this.#derived.get(key);
-    if (derived === undefined) {
-      this.#derived.set(key, (derived = { signingKeys: new Map(), sessions: new Map() }));
+    let signers = this.#signers.get(key);
+    if (signers === undefined) {
+      this.#signers.set(key, (signers = { own: signerOf(key, null), sessions: new Map() }));
     }
-    return derived;
+    return sessionToken === null ? signers.own : this.#session(key, sessionToken, signers);
   }
 
-  #session(key: OpenS3Key, token: string, { sessions }: Derived): S3Session {
+  #session(key: OpenS3Key, token: string, { sessions }: Signers): Signer {
     const now = this.#options.now();
     try {
-      const session = kept(sessions, token, () => openSession(key, token, now));
-      if (session.expiresAt > now) return session;
+      const signer = kept(sessions, token, () => signerOf(key, openSession(key, token, now)));
+      if (signer.session!.expiresAt > now) return signer;
     } catch (error) {
       if (!(error instanceof AccountFault)) throw error;
       const code = error.kind === "expired-session" ? "ExpiredToken" : "InvalidToken";
@@ -115,15 +121,32 @@ export class Authentication {
   }
 }
 
+function unsigned({ headers }: SignedRequest): PayloadForm {
+  const sha256 = headers["x-amz-content-sha256"] ?? UNSIGNED_PAYLOAD;
+  return { sha256, headers, hoisted: [], signing: null };
+}
+
+function signerOf(key: OpenS3Key, session: S3Session | null): Signer {
+  return { key, session, caller: callerOf(key, session), signingKeys: new Map() };
+}
+
+/** What signs in the scope. */
+export function signingKeyOf(
+  { key, session, signingKeys }: Signer,
+  { scope, date, region }: CredentialScope,
+): Buffer {
+  const { secretAccessKey } = session ?? key;
+  return kept(signingKeys, scope, () => signingKey(secretAccessKey, date, region, "s3"));
+}
+
 function claimOf(request: SignedRequest, now: number): Claim | null {
   const { authorization } = request.headers;
   if (request.query.length === 0) {
     return authorization === undefined ? null : headerClaim(request, authorization, now);
   }
-  const given = new Map<string, string>();
-  for (const [name, value] of request.query) given.set(name.toLowerCase(), value);
-  const isPresigned = given.has("x-amz-algorithm") || given.has("x-amz-signature");
-  const isVersion2 = given.has("awsaccesskeyid") && given.has("signature");
+  const given = readSignature(request.query);
+  const isPresigned = given.algorithm !== undefined || given.signature !== undefined;
+  const isVersion2 = given.olderKey !== undefined && given.olderSignature !== undefined;
   if (authorization !== undefined) {
     if (!isPresigned && !isVersion2) return headerClaim(request, authorization, now);
     const message = "Only one auth mechanism allowed: the Authorization header or a signed query.";

@@ -1,5 +1,5 @@
 /** Who asks, once it is proved, and what they may do. */
-import { type OpenS3Key, permitsOnS3, type S3Action, type S3Session } from "#accounts";
+import { type OpenS3Key, permitsOnS3, type S3Action, type S3Deed, type S3Session } from "#accounts";
 
 export interface Caller {
   readonly accessKeyId: string;
@@ -17,7 +17,8 @@ export function callerOf(key: OpenS3Key, session: S3Session | null): Caller {
     accessKeyId,
     accountId,
     may(action, bucket, name = "", operation = "") {
-      const deed = { action, bucket, operation, ...(name !== "" && { key: name }) };
+      const deed: S3Deed =
+        name === "" ? { action, bucket, operation } : { action, bucket, operation, key: name };
       // Temporary credentials open no more than the key that they come from.
       return permitsOnS3(key, deed) && (session === null || permitsOnS3(session, deed));
     },

@@ -7,6 +7,7 @@ import { basicTime } from "#kit/sigv4.ts";
 
 export interface CredentialScope {
   readonly accessKeyId: string;
+  /** `date/region/s3/aws4_request`. */
   readonly scope: string;
   readonly date: string;
   readonly region: string;

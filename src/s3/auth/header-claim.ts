@@ -12,7 +12,11 @@ import type { Claim, SignedRequest } from "./request.ts";
 /** Further off than this a clock is wrong, or a request was kept to be sent again. */
 const MAX_SKEW_MS = 15 * 60_000;
 
-export function headerClaim({ headers }: SignedRequest, authorization: string, now: number): Claim {
+export function headerClaim(
+  { headers, query }: SignedRequest,
+  authorization: string,
+  now: number,
+): Claim {
   const fields = fieldsOf(authorization);
   const { at, time } = timeOf(headers);
   if (Math.abs(now - at) > MAX_SKEW_MS) {
@@ -36,8 +40,8 @@ export function headerClaim({ headers }: SignedRequest, authorization: string, n
     throw new S3Fault("InvalidRequest", message);
   }
   const sessionToken = headers["x-amz-security-token"] ?? null;
-  const isPresigned = false;
-  return { ...credential, time, signedHeaders, signature, payloadHash, sessionToken, isPresigned };
+  const proof = { credential, time, signedHeaders, signature, payloadHash, sessionToken };
+  return { ...proof, query, hoisted: [] };
 }
 
 /** What follows the algorithm; a comma parts the fields, with or without a blank. */

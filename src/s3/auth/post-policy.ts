@@ -1,11 +1,10 @@
 /** Who signed an upload by form: the signature covers its policy, and the policy the rest. */
 import { createHmac } from "node:crypto";
-import type { OpenS3Key, S3Session } from "#accounts";
 import { sameDigest } from "#kit/secrets.ts";
 import { ALGORITHM, sign } from "#kit/sigv4.ts";
 import { S3Fault } from "../fault.ts";
-import type { Authentication } from "./authentication.ts";
-import { type Caller, callerOf } from "./caller.ts";
+import { type Authentication, type Signer, signingKeyOf } from "./authentication.ts";
+import type { Caller } from "./caller.ts";
 import { readBasicTime, readCredential } from "./credential-scope.ts";
 import { holdAgainst, readPolicy } from "./policy-conditions.ts";
 
@@ -29,7 +28,8 @@ export async function authenticatePost(
   if (policy === undefined) throw new S3Fault("AccessDenied", "The form has no signed policy.");
   const isVersion2 = fields.has("awsaccesskeyid") && !fields.has("x-amz-algorithm");
   const open = isVersion2 ? openVersion2 : openVersion4;
-  const { key, session, isSigned } = await open(authentication, fields, policy);
+  const { signer, isSigned } = await open(authentication, fields, policy);
+  const { key, caller } = signer;
   if (!isSigned) {
     throw new S3Fault("SignatureDoesNotMatch", undefined, {
       extra: { AWSAccessKeyId: key.accessKeyId, StringToSign: policy },
@@ -39,12 +39,11 @@ export async function authenticatePost(
   const { leastOctets, mostOctets, ...read } = readPolicy(policy);
   const held = new Map(fields).set("bucket", bucket);
   holdAgainst({ leastOctets, mostOctets, ...read }, held, authentication.now());
-  return { caller: callerOf(key, session), leastOctets, mostOctets };
+  return { caller, leastOctets, mostOctets };
 }
 
 interface Opened {
-  readonly key: OpenS3Key;
-  readonly session: S3Session | null;
+  readonly signer: Signer;
   /** Whether the signature is that of the policy. */
   readonly isSigned: boolean;
 }
@@ -63,8 +62,8 @@ async function openVersion4(
   if (typeof scope === "string") throw badField("x-amz-credential", scope);
   const signature = needed(fields, "x-amz-signature");
   const token = fields.get("x-amz-security-token") ?? null;
-  const { key, session, signingKey } = await authentication.open(scope.accessKeyId, token, scope);
-  return { key, session, isSigned: sameDigest(sign(signingKey, policy), signature) };
+  const signer = await authentication.open(scope.accessKeyId, token);
+  return { signer, isSigned: sameDigest(sign(signingKeyOf(signer, scope), policy), signature) };
 }
 
 /** The older way, which forms in use and the compatibility tests still have. */
@@ -76,14 +75,10 @@ async function openVersion2(
   const signature = needed(fields, "signature");
   const token = fields.get("x-amz-security-token") ?? null;
   const id = needed(fields, "awsaccesskeyid");
-  const { key, session } = await authentication.open(id, token, {
-    scope: "",
-    date: "",
-    region: "",
-  });
-  const { secretAccessKey } = session ?? key;
+  const signer = await authentication.open(id, token);
+  const { secretAccessKey } = signer.session ?? signer.key;
   const own = createHmac("sha1", secretAccessKey).update(policy).digest("base64");
-  return { key, session, isSigned: sameDigest(own, signature) };
+  return { signer, isSigned: sameDigest(own, signature) };
 }
 
 function needed(fields: ReadonlyMap<string, string>, name: string): string {

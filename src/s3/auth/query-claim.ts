@@ -1,4 +1,5 @@
 /** A signature in the query: a presigned URL. */
+import { remember } from "#kit/remember.ts";
 import { ALGORITHM } from "#kit/sigv4.ts";
 import { S3Fault } from "../fault.ts";
 import {
@@ -17,30 +18,87 @@ const MAX_SKEW_MS = 15 * 60_000;
 
 export const UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD";
 
-/** `given` is the query, its names in lower case. */
-export function queryClaim(
-  given: ReadonlyMap<string, string>,
-  headers: SignedRequest["headers"],
-  now: number,
-): Claim {
-  const algorithm = given.get("x-amz-algorithm") ?? "";
+/** By lower-case name. The last two are of an older signature. */
+const FIELDS = {
+  "x-amz-algorithm": "algorithm",
+  "x-amz-content-sha256": "payloadHash",
+  "x-amz-credential": "credential",
+  "x-amz-date": "time",
+  "x-amz-expires": "expires",
+  "x-amz-security-token": "sessionToken",
+  "x-amz-signature": "signature",
+  "x-amz-signedheaders": "signedHeaders",
+  awsaccesskeyid: "olderKey",
+  signature: "olderSignature",
+} as const;
+
+type Field = (typeof FIELDS)[keyof typeof FIELDS];
+
+/** What a query says of its signature; undefined where it does not. */
+type Given = { [Name in Field]: string | undefined } & {
+  /** All but the signature itself. */
+  readonly signed: Pair[];
+  /** Headers of S3's that stand here instead, with their names in lower case. */
+  readonly hoisted: Pair[];
+};
+
+type Pair = SignedRequest["query"][number];
+
+/** What a name of a query is to a signature, in whichever case it is written. */
+const meaningOf = remember((name) => {
+  const header = name.toLowerCase();
+  const field = Object.hasOwn(FIELDS, header) ? FIELDS[header as keyof typeof FIELDS] : null;
+  return { field, hoisted: field === null && header.startsWith("x-amz-") ? header : null };
+});
+
+/** Of a name that comes more than once the last is heard. */
+export function readSignature(query: SignedRequest["query"]): Given {
+  const given: Given = {
+    algorithm: undefined,
+    payloadHash: undefined,
+    credential: undefined,
+    time: undefined,
+    expires: undefined,
+    sessionToken: undefined,
+    signature: undefined,
+    signedHeaders: undefined,
+    olderKey: undefined,
+    olderSignature: undefined,
+    signed: [],
+    hoisted: [],
+  };
+  for (const pair of query) {
+    const [name, value] = pair;
+    const { field, hoisted } = meaningOf(name);
+    if (field !== null) given[field] = value;
+    else if (hoisted !== null) given.hoisted.push([hoisted, value]);
+    if (field !== "signature") given.signed.push(pair);
+  }
+  return given;
+}
+
+export function queryClaim(given: Given, headers: SignedRequest["headers"], now: number): Claim {
+  const { algorithm = "", time = "", signature = "" } = given;
   if (algorithm.startsWith("AWS4-ECDSA-")) throw otherVersion(algorithm);
   if (algorithm !== ALGORITHM) throw malformed(`X-Amz-Algorithm must be "${ALGORITHM}".`);
-  const time = given.get("x-amz-date") ?? "";
   const at = readBasicTime(time);
   if (at === null) throw malformed('X-Amz-Date must have the form "YYYYMMDDThhmmssZ".');
-  const credential = readCredential(given.get("x-amz-credential") ?? "", time);
+  const credential = readCredential(given.credential ?? "", time);
   if (typeof credential === "string") throw malformed(credential);
-  const signedHeaders = readSignedHeaders(given.get("x-amz-signedheaders") ?? "");
+  const signedHeaders = readSignedHeaders(given.signedHeaders ?? "");
   if (signedHeaders === null) throw malformed("X-Amz-SignedHeaders must be header names.");
-  const signature = given.get("x-amz-signature") ?? "";
   if (!SIGNATURE_FORM.test(signature)) throw malformed("X-Amz-Signature must have 64 hex digits.");
-  checkLife(given.get("x-amz-expires") ?? "", at, now);
-  const payloadHash =
-    given.get("x-amz-content-sha256") ?? headers["x-amz-content-sha256"] ?? UNSIGNED_PAYLOAD;
-  const sessionToken = given.get("x-amz-security-token") ?? headers["x-amz-security-token"] ?? null;
-  const isPresigned = true;
-  return { ...credential, time, signedHeaders, signature, payloadHash, sessionToken, isPresigned };
+  checkLife(given.expires ?? "", at, now);
+  return {
+    credential,
+    time,
+    signedHeaders,
+    signature,
+    payloadHash: given.payloadHash ?? headers["x-amz-content-sha256"] ?? UNSIGNED_PAYLOAD,
+    sessionToken: given.sessionToken ?? headers["x-amz-security-token"] ?? null,
+    query: given.signed,
+    hoisted: given.hoisted,
+  };
 }
 
 function checkLife(expires: string, at: number, now: number): void {

@@ -1,4 +1,5 @@
 /** A request as signatures see it. */
+import type { CredentialScope } from "./credential-scope.ts";
 
 export interface SignedRequest {
   readonly method: string;
@@ -14,11 +15,7 @@ export interface SignedRequest {
 
 /** Who says to have signed a request, and how. None of it is proved yet. */
 export interface Claim {
-  readonly accessKeyId: string;
-  /** `date/region/s3/aws4_request`. */
-  readonly scope: string;
-  readonly date: string;
-  readonly region: string;
+  readonly credential: CredentialScope;
   /** As in `x-amz-date`. */
   readonly time: string;
   /** Lower case, sorted. */
@@ -27,5 +24,8 @@ export interface Claim {
   /** SHA-256 of the body in hex, or one of the words that stand for it. */
   readonly payloadHash: string;
   readonly sessionToken: string | null;
-  readonly isPresigned: boolean;
+  /** What is signed of the query. */
+  readonly query: SignedRequest["query"];
+  /** Headers of S3's that a presigned URL has in its query, with their names in lower case. */
+  readonly hoisted: SignedRequest["query"];
 }

@@ -14,48 +14,48 @@ const ADDED_ON_THE_WAY = "x-amz-cf-id";
 /** Throws unless the request was signed, with all that counts, by this key. */
 export function verify(request: SignedRequest, claim: Claim, signingKey: Buffer): void {
   checkSignedHeaders(request, claim);
-  const query = escapePairs(
-    claim.isPresigned ? request.query.filter(([name]) => !isSignature(name)) : request.query,
-  );
-  let first: { canonical: string; toSign: string } | null = null;
-  for (const [canonical, octets] of candidates(request, claim, query)) {
-    const toSign = stringToSign(claim.time, claim.scope, octets);
-    if (sameDigest(sign(signingKey, toSign), claim.signature)) return;
-    first ??= { canonical, toSign };
+  const { rawPath, hosts } = request;
+  const query = escapePairs(claim.query);
+  const signedAs = (path: string, host: string) =>
+    canonicalRequest({
+      method: request.method,
+      path,
+      query,
+      headers: claim.signedHeaders.map((name) => [
+        name,
+        name === "host" ? host : valueOf(request.headers, name),
+      ]),
+      payloadHash: claim.payloadHash,
+    });
+  // What the client may have signed, the likeliest first: proxies change hosts, and clients differ.
+  const path = normalized(rawPath);
+  for (const one of path === rawPath ? [rawPath] : [path, rawPath]) {
+    for (const host of hosts) if (isSignatureOf(signedAs(one, host), claim, signingKey)) return;
   }
-  const { canonical, toSign } = first!;
-  throw new S3Fault("SignatureDoesNotMatch", undefined, {
+  throw mismatch(signedAs(path, hosts[0]!), claim);
+}
+
+function isSignatureOf(canonical: string, claim: Claim, signingKey: Buffer): boolean {
+  const { time, credential, signature } = claim;
+  const holds = (octets: string | Uint8Array) =>
+    sameDigest(sign(signingKey, stringToSign(time, credential.scope, octets)), signature);
+  if (Buffer.byteLength(canonical) === canonical.length) return holds(canonical);
+  // A client that sends "é" as one octet has often signed the two of UTF-8.
+  return holds(Buffer.from(canonical, "latin1")) || holds(canonical);
+}
+
+function mismatch(canonical: string, { credential, time, signature }: Claim): S3Fault {
+  const toSign = stringToSign(time, credential.scope, Buffer.from(canonical, "latin1"));
+  return new S3Fault("SignatureDoesNotMatch", undefined, {
     extra: {
-      AWSAccessKeyId: claim.accessKeyId,
+      AWSAccessKeyId: credential.accessKeyId,
       StringToSign: toSign,
-      SignatureProvided: claim.signature,
+      SignatureProvided: signature,
       StringToSignBytes: spelled(toSign),
       CanonicalRequest: canonical,
       CanonicalRequestBytes: spelled(canonical),
     },
   });
-}
-
-/** What the client may have signed, the likeliest first: proxies change hosts, and clients differ. */
-function* candidates(
-  request: SignedRequest,
-  { signedHeaders, payloadHash }: Claim,
-  query: string,
-): Generator<[canonical: string, octets: Uint8Array]> {
-  const { method, rawPath } = request;
-  const path = normalized(rawPath);
-  for (const one of path === rawPath ? [rawPath] : [path, rawPath]) {
-    for (const host of request.hosts) {
-      const headers = signedHeaders.map(
-        (name) => [name, name === "host" ? host : valueOf(request.headers, name)] as const,
-      );
-      const canonical = canonicalRequest({ method, path: one, query, headers, payloadHash });
-      const octets = Buffer.from(canonical, "latin1");
-      yield [canonical, octets];
-      // A client that sends "é" as one octet has often signed the two of UTF-8.
-      if (octets.length !== Buffer.byteLength(canonical)) yield [canonical, Buffer.from(canonical)];
-    }
-  }
 }
 
 /** Empty for one that was not sent. Names are strangers' own: a record has `constructor` by itself. */
@@ -84,10 +84,6 @@ function checkSignedHeaders({ headers }: SignedRequest, { signedHeaders }: Claim
   const message = "There were headers present in the request which were not signed";
   const extra = { HeadersNotSigned: unsigned.join(", ") };
   throw new S3Fault("AccessDenied", message, { extra });
-}
-
-function isSignature(name: string): boolean {
-  return name.length === "X-Amz-Signature".length && name.toLowerCase() === "x-amz-signature";
 }
 
 /** Octets in hex: what looks alike may differ. */

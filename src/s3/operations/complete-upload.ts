@@ -1,8 +1,8 @@
 /** Makes an object of the parts of an upload. No octet moves, so it never takes long. */
 import { childText, type XmlElement } from "#kit/xml.ts";
-import type { NamedChecksum, UploadedPart } from "#objects";
+import type { ChecksumType, NamedChecksum, UploadedPart } from "#objects";
 import type { S3Call } from "../call.ts";
-import { ALGORITHMS, checksumElements, type S3Algorithm } from "../checksums.ts";
+import { ALGORITHMS, checksumElements, type S3Algorithm, typeWord } from "../checksums.ts";
 import { conditionsOf, writeRefusal } from "../conditions.ts";
 import { customerKeyOf, encryptionHeaders } from "../encryption.ts";
 import { withExpiration } from "../expiration.ts";
@@ -27,6 +27,7 @@ export const completeMultipartUpload: Operation = {
     const conditions = conditionsOf(call, now());
     const encryption = customerKeyOf(call);
     const checksum = wholeChecksum(call);
+    const checksumType = readType(call.header("x-amz-checksum-type"));
     const size = call.header("x-amz-mp-object-size");
     const parts = partsOf(await readXml(call, MAX_BODY, { apart: true }));
     const object = await store.completeUpload(bucket, key, call.query("uploadId")!, parts, {
@@ -34,6 +35,7 @@ export const completeMultipartUpload: Operation = {
       ...(conditions !== undefined && { conditions }),
       ...(encryption !== undefined && { encryption }),
       ...(checksum !== null && { checksum }),
+      ...(checksumType !== undefined && { checksumType }),
       ...(size !== undefined && { size: readSize(size) }),
     });
     if (object === null) throw writeRefusal(key, conditions, await store.head(bucket, key));
@@ -92,6 +94,15 @@ function wholeChecksum(call: S3Call): NamedChecksum | null {
   }
   return null;
 }
+
+function readType(word: string | undefined): ChecksumType | undefined {
+  if (word === undefined) return undefined;
+  const type = TYPES.find((one) => typeWord(one) === word.toUpperCase());
+  if (type !== undefined) return type;
+  throw new S3Fault("InvalidRequest", "Value for x-amz-checksum-type header is invalid.");
+}
+
+const TYPES: readonly ChecksumType[] = ["composite", "full"];
 
 function named(algorithm: string, text: string): NamedChecksum {
   const value = Buffer.from(text.trim(), "base64").toString("hex");

@@ -14,7 +14,7 @@ async function get(path: string, store: object) {
     target: readTarget(path, "h", []),
     authenticated: {
       caller: null,
-      payload: { sha256: "UNSIGNED-PAYLOAD", headers: {}, query: [], signing: null },
+      payload: { sha256: "UNSIGNED-PAYLOAD", headers: {}, hoisted: [], signing: null },
     },
     askForBody: () => {},
   });

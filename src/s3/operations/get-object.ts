@@ -27,14 +27,16 @@ export const getObject: Operation = {
   async handle(call, parts) {
     checkVersion(call);
     const options = getOptionsOf(call, parts.now());
-    const found = await get(call, options, parts);
+    const { range } = options;
+    const found = await (range === undefined
+      ? parts.store.get(call.bucket, call.key, options)
+      : getRange(call, options, parts));
     if (found.kind === "missing") throw noSuchKey(call);
-    if (found.kind === "condition-failed") {
-      return unmet(call, found.object, options);
-    }
+    if (found.kind === "condition-failed") return unmet(call, found.object, options);
     try {
       const answer = answerOf(call, found, options);
-      return await withExpiration(answer, parts.store, call.bucket, found.object);
+      const complete = withExpiration(answer, parts.store, call.bucket, found.object);
+      return complete instanceof Promise ? await complete : complete;
     } catch (error) {
       await leave(found);
       throw error;
@@ -45,27 +47,28 @@ export const getObject: Operation = {
 export function getOptionsOf(call: S3Call, now: number): GetOptions {
   checkOverrides(call);
   const conditions = conditionsOf(call, now);
-  const range = parseRangeHeader(call.request.headers.range ?? "");
+  const given = call.request.headers.range;
+  const range = given === undefined ? undefined : parseRangeHeader(given);
   const partNumber = partNumberOf(call);
   const encryption = customerKeyOf(call);
-  if (partNumber !== undefined && call.request.headers.range !== undefined) {
+  if (partNumber !== undefined && given !== undefined) {
     throw new S3Fault("InvalidRequest", "Cannot specify both Range header and partNumber.");
   }
-  return {
-    ...(conditions !== undefined && { conditions }),
-    ...(range !== undefined && { range }),
-    ...(partNumber !== undefined && { partNumber }),
-    ...(encryption !== undefined && { encryption }),
-  };
+  const options: { -readonly [Name in keyof GetOptions]: GetOptions[Name] } = {};
+  if (conditions !== undefined) options.conditions = conditions;
+  if (range !== undefined) options.range = range;
+  if (partNumber !== undefined) options.partNumber = partNumber;
+  if (encryption !== undefined) options.encryption = encryption;
+  return options;
 }
 
-async function get(call: S3Call, options: GetOptions, parts: S3Parts): Promise<GetResult> {
+/** Of what the client has in another version it gets the whole. */
+async function getRange(call: S3Call, options: GetOptions, parts: S3Parts): Promise<GetResult> {
   const { store } = parts;
-  const { range, ...whole } = options;
+  const { range: _, ...whole } = options;
   try {
     const found = await store.get(call.bucket, call.key, options);
-    if (found.kind !== "found" || range === undefined) return found;
-    if (isRangeHeard(call, found.object)) return found;
+    if (found.kind !== "found" || isRangeHeard(call, found.object)) return found;
     await leave(found);
     return await store.get(call.bucket, call.key, whole);
   } catch (error) {

@@ -30,7 +30,8 @@ export const listBuckets: Operation = {
     const startAfter = asked(call, "start-after");
     const most = pageSize(call);
     const from = token === undefined ? (startAfter ?? "") : nameOf(token);
-    const all = await store.buckets([caller!.accountId]);
+    const region = call.query("bucket-region") ?? REGION;
+    const all = region === REGION ? await store.buckets([caller!.accountId]) : [];
     const seen = all.filter(({ name }) => caller!.may("list-buckets", name, "", listBuckets.name));
     const behind = seen.filter(({ name }) => name.startsWith(prefix) && name > from);
     const page = behind.slice(0, most);

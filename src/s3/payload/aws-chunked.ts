@@ -38,6 +38,14 @@ export async function* decodeChunked(
   reader.end();
 }
 
+/** The same of a body that is all there. */
+export function decodeWhole(octets: Uint8Array, options: ChunkedOptions): Uint8Array {
+  const reader = new ChunkReader(options);
+  const pieces = [...reader.push(octets)];
+  reader.end();
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+}
+
 type State = "size" | "data" | "data-end" | "trailer" | "over";
 
 class ChunkReader {

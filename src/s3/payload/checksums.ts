@@ -41,18 +41,17 @@ export function readChecksum(header: string, value: string): Announced {
 
 /** The one that the request announces, in a header or as a trailer. */
 export function announcedChecksum(form: PayloadForm, length: number | null): Announced | null {
-  const { headers, query } = form;
+  const { headers, hoisted } = form;
   const found: Announced[] = [];
   for (const name in headers) {
     if (isChecksum(name)) found.push(readChecksum(name, headers[name]!));
   }
-  for (const [given, value] of query) {
-    const name = given.toLowerCase();
+  for (const [name, value] of hoisted) {
     if (!isChecksum(name) || headers[name] !== undefined) continue;
-    const hoisted = readChecksum(name, value);
+    const announced = readChecksum(name, value);
     // An SDK that signs a URL before there is a body puts the checksum of none into it.
-    const isOfNothing = hoisted.value === algorithms[hoisted.algorithm].ofNothing;
-    if (!isOfNothing || length === 0) found.push(hoisted);
+    const isOfNothing = announced.value === algorithms[announced.algorithm].ofNothing;
+    if (!isOfNothing || length === 0) found.push(announced);
   }
   for (const name of trailersOf(headers)) {
     if (isChecksum(name)) found.push({ algorithm: algorithmOf(name), value: null });
@@ -64,7 +63,9 @@ export function announcedChecksum(form: PayloadForm, length: number | null): Ann
 
 /** Names in lower case. */
 export function trailersOf(headers: PayloadForm["headers"]): readonly string[] {
-  const names = (headers["x-amz-trailer"] ?? "").split(",").map((name) => name.trim());
+  const given = headers["x-amz-trailer"];
+  if (given === undefined) return [];
+  const names = given.split(",").map((name) => name.trim());
   return names.filter((name) => name !== "").map((name) => name.toLowerCase());
 }
 

@@ -21,7 +21,7 @@ const MAX_LEFT_OVER_BYTES = 64 * 1024;
 const CRLF = "\r\n";
 
 export async function readForm(
-  octets: AsyncIterable<Uint8Array>,
+  octets: AsyncIterable<Uint8Array> | Uint8Array,
   boundary: string,
 ): Promise<FormUpload> {
   const source = new Source(octets, boundary);
@@ -44,14 +44,15 @@ export async function readForm(
 
 /** The octets of the form, of which only as many are held as are needed to tell what they are. */
 class Source {
-  readonly #octets: AsyncIterator<Uint8Array>;
+  readonly #octets: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
   readonly #delimiter: Buffer;
   /** The first delimiter may stand at the very beginning, where no line ends. */
   #held: Buffer = Buffer.from(CRLF);
   #taken = 0;
 
-  constructor(octets: AsyncIterable<Uint8Array>, boundary: string) {
-    this.#octets = octets[Symbol.asyncIterator]();
+  constructor(octets: AsyncIterable<Uint8Array> | Uint8Array, boundary: string) {
+    this.#octets =
+      octets instanceof Uint8Array ? [octets].values() : octets[Symbol.asyncIterator]();
     this.#delimiter = Buffer.from(`${CRLF}--${boundary}`);
   }
 

@@ -5,8 +5,8 @@ export interface PayloadForm {
   readonly sha256: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Of a presigned request, which may have headers of S3 here instead. */
-  readonly query: readonly (readonly [name: string, value: string])[];
+  /** Headers of S3's that a presigned request has in its query instead, with their names in lower case. */
+  readonly hoisted: readonly (readonly [name: string, value: string])[];
   /** What signs the chunks of a body; null where nothing is signed. */
   readonly signing: ChunkSigning | null;
 }

@@ -1,7 +1,7 @@
 /** Bodies of requests: out of their framing, with all that they must add up to, ready for the core. */
 import type { Body, ExpectedChecksum } from "#objects";
 import { S3Fault } from "../fault.ts";
-import { decodeChunked } from "./aws-chunked.ts";
+import { type ChunkedOptions, decodeChunked, decodeWhole } from "./aws-chunked.ts";
 import { announcedChecksum, CHECKSUM, contentMd5, readChecksum, trailersOf } from "./checksums.ts";
 import { ChunkSignatures } from "./chunk-signatures.ts";
 import { type Framing, framings, type PayloadForm } from "./form.ts";
@@ -10,16 +10,22 @@ export { isChecksum, readChecksum } from "./checksums.ts";
 export { type FormUpload, readForm } from "./form-data.ts";
 export type { PayloadForm } from "./form.ts";
 
-export interface Payload {
-  readonly body: Body;
+export interface Payload<B extends Body | Uint8Array = Body | Uint8Array> {
+  /** All of it where it has come already. */
+  readonly body: B;
   /** Null where the client does not say. */
   readonly length: number | null;
   /** The core holds the body against them as it passes. */
   readonly checksums: ExpectedChecksum[];
 }
 
-/** Throws at once for what the head of the request has wrong; the body throws for the rest as it is read. */
-export function readPayload(octets: AsyncIterable<Uint8Array>, form: PayloadForm): Payload {
+/**
+ * Throws at once for what the head of the request has wrong, and for what is wrong with a body that is there; one
+ * that is still to come throws as it is read.
+ */
+export function readPayload(octets: Body, form: PayloadForm): Payload<Body>;
+export function readPayload(octets: Body | Uint8Array, form: PayloadForm): Payload;
+export function readPayload(octets: Body | Uint8Array, form: PayloadForm): Payload {
   const framing = framings.get(form.sha256);
   if (framing !== undefined) return readChunked(octets, form, framing);
   const checksums: ExpectedChecksum[] = [];
@@ -34,7 +40,7 @@ export function readPayload(octets: AsyncIterable<Uint8Array>, form: PayloadForm
 }
 
 function readChunked(
-  octets: AsyncIterable<Uint8Array>,
+  octets: Body | Uint8Array,
   form: PayloadForm,
   { isSigned, hasTrailer }: Framing,
 ): Payload {
@@ -51,14 +57,16 @@ function readChunked(
   const announced = announcedChecksum(form, length);
   if (announced?.value === null && !hasTrailer) throw noTrailer();
   let late: string | null = null;
-  const body = decodeChunked(octets, {
+  const options: ChunkedOptions = {
     length,
     signatures: isSigned ? new ChunkSignatures(signing!) : null,
     trailer: hasTrailer ? trailersOf(headers) : null,
     onTrailer(name, value) {
       if (name.startsWith(CHECKSUM)) late = readChecksum(name, value).value;
     },
-  });
+  };
+  const body =
+    octets instanceof Uint8Array ? decodeWhole(octets, options) : decodeChunked(octets, options);
   const checksums: ExpectedChecksum[] = [];
   if (announced !== null) {
     const { algorithm, value } = announced;

@@ -16,7 +16,7 @@ const signing = { key: KEY, time: TIME, scope: SCOPE, seed: SEED };
 const form = (sha256: string, headers: Record<string, string> = {}): PayloadForm => ({
   sha256,
   headers,
-  query: [],
+  hoisted: [],
   signing,
 });
 
@@ -132,8 +132,7 @@ suite("the checksum in a presigned URL", () => {
   const read = (value: string, length: string) =>
     readPayload(pieces(Buffer.alloc(0), 1), {
       ...form("UNSIGNED-PAYLOAD", { "content-length": length }),
-      query: [
-        ["X-Amz-Expires", "1"],
+      hoisted: [
         ["x-amz-sdk-checksum-algorithm", "CRC32"],
         ["x-amz-checksum-crc32", value],
       ],
@@ -162,6 +161,16 @@ suite("signed chunks", () => {
       assert.equal(length, 66_560);
       assert(got.equals(data), `pieces of ${size}`);
     }
+  });
+
+  test("of a body that is all there are read at once, and fail at once", () => {
+    const { octets } = signedChunks([Buffer.from("hello"), Buffer.from("world")]);
+    const how = form(SIGNED, { "x-amz-decoded-content-length": "10" });
+    assert.deepEqual(readPayload(octets, how).body, Buffer.from("helloworld"));
+    const damaged = Buffer.from(octets.toString("latin1").replace("hello", "hallo"), "latin1");
+    assert.throws(() => readPayload(damaged, how), isFault("SignatureDoesNotMatch"));
+    const cut = octets.subarray(0, -1);
+    assert.throws(() => readPayload(cut, how), isFault("IncompleteBody"));
   });
 
   test("of which one octet or signature is another fail", async () => {

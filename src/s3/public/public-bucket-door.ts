@@ -81,7 +81,7 @@ async function perform(
 function callFor(request: IncomingMessage, bucket: Bucket): S3Call {
   const path = (request.url ?? "/").split("?", 1)[0]!;
   const target = { path, query: [], bucket: bucket.name, key: decoded(path.slice(1)) };
-  const payload = { sha256: "UNSIGNED-PAYLOAD", headers: {}, query: [], signing: null };
+  const payload = { sha256: "UNSIGNED-PAYLOAD", headers: {}, hoisted: [], signing: null };
   const authenticated = { caller: null, payload };
   const call = new S3Call({ request, target, authenticated, askForBody: () => {} });
   call.bucket = bucket;
