@@ -9,6 +9,7 @@ import {
   receiveMessageOnPort,
   workerData,
 } from "node:worker_threads";
+import { giveBack } from "#kit/buffer-pool.ts";
 import type { SqlValue } from "./statement.ts";
 import { configureSqlite } from "./sqlite-settings.ts";
 import type {
@@ -64,6 +65,8 @@ const clients = new Set<Client>();
 const main = addClient(parentPort!);
 /** What goes into the next commit. */
 let group: Write[] = [];
+/** Memory of messages whose last writes are in the group, or done. */
+let spent: Uint8Array[] = [];
 main.port.postMessage("open");
 
 function addClient(port: MessagePort): Client {
@@ -106,9 +109,11 @@ function take(client: Client, message: ToWriter): void {
     placeBytes(message.steps, message);
     if (message.part === "all") {
       for (const one of writesOf(client, message)) if (group.push(one) === MAX_GROUP) finish();
+      spent.push(message.bytes);
     } else {
       finish();
       performPart(client, message);
+      giveBack(message.bytes);
     }
   }
 }
@@ -119,6 +124,8 @@ function finish(): void {
   if (all.length === 0) return;
   const replies = attempt(all, run) ?? attempt(all, runApart)!;
   for (const [{ port }, reply] of replies) port.postMessage(reply);
+  spent.forEach(giveBack); // Left to the collector, the memory of large writes costs more than their copying.
+  spent = [];
 }
 
 /** When the first closes, all do: it ends last of those that write. */

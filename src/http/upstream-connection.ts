@@ -46,9 +46,6 @@ interface Owner {
 /** A body up to here leaves with its head in one write, if it is at hand. */
 const ONE_WRITE_BYTES = 8 * 1024;
 
-/** Waited for, it is the end of what is being done. Node's `queueMicrotask` costs several times as much. */
-const SOON = Promise.resolve();
-
 export class Connection implements Exchange {
   freeSince = 0;
   isGone = false;
@@ -109,7 +106,7 @@ export class Connection implements Exchange {
     this.#mayBeUnread = false;
     this.#parser.expect(method);
     this.#head = head;
-    void SOON.then(this.#flushSoon); // Unless its body is here by then.
+    queueMicrotask(this.#flushSoon); // Unless its body is here by then.
   }
 
   write(octets: Buffer | string): boolean {
