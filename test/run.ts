@@ -1,5 +1,5 @@
 /**
- * Runs all the tests: `npm test`, or `npm test -- src/db/*.test.ts` for some of them. Starts the one
+ * Runs all the tests: `npm test`, or `npm test -- 'src/db/*.test.ts'` for some of them. Starts the one
  * PostgreSQL that they share, and installs the client libraries that the system tests use.
  */
 import { globSync } from "node:fs";
@@ -17,13 +17,16 @@ const TOGETHER = availableParallelism() + 1;
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-const files = process.argv.slice(2);
-await import("./clients/install.ts");
+const asked = process.argv.slice(2);
+const files = globSync(asked.length === 0 ? "{src,test,bench}/**/*.test.ts" : asked, {
+  cwd: ROOT,
+  exclude: ["**/node_modules/**"],
+});
 if (files.length === 0) {
-  files.push(
-    ...globSync("{src,test,bench}/**/*.test.ts", { cwd: ROOT, exclude: ["**/node_modules/**"] }),
-  );
+  console.error(`There are no tests in ${asked.join(" ")}`);
+  process.exit(2);
 }
+await import("./clients/install.ts");
 await using postgres = await startPostgres();
 process.env[SHARED_SERVER] = postgres.socketDir;
 const over = new AbortController();
