@@ -5,7 +5,14 @@ import type { Socket } from "node:net";
 /** Gets each connection. Node has it once it is handed over, with what was read put back. */
 export type First = (socket: Socket, handOver: (read: Buffer | null) => void) => void;
 
-export function takeFirst(server: Server, first: First): void {
+/** The connections that Node has. */
+export interface HandedOver {
+  /** Whether something is written to one of them that is not sent. */
+  areSending(): boolean;
+}
+
+export function takeFirst(server: Server, first: First): HandedOver {
+  const handedOver = new Set<Socket>();
   // Node's own; it is not documented that the first one is. A test holds it.
   const accept = server.listeners("connection")[0] as (socket: Socket) => void;
   server.off("connection", accept);
@@ -16,9 +23,12 @@ export function takeFirst(server: Server, first: First): void {
       if (read !== null) socket.unshift(read);
       readByEvents(socket);
       accept.call(server, socket);
+      handedOver.add(socket);
+      socket.once("close", () => handedOver.delete(socket));
       socket.resume();
     });
   });
+  return { areSending: () => handedOver.values().some((socket) => socket.writableLength > 0) };
 }
 
 /**

@@ -97,7 +97,7 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
     isDraining: () => draining,
     reject: (socket, rejected) => reject(socket, rejected, options),
   });
-  takeFirst(server, lane.take);
+  const handedOver = takeFirst(server, lane.take);
   refuseWhatNodeWould(server, options);
   const clock = setInterval(() => {
     refuseSlow(bodies, options);
@@ -118,7 +118,8 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
       for (const socket of upgraded) socket.destroy();
       tls?.drain();
       const closeIdle = () => {
-        server.closeIdleConnections();
+        // Node takes those for idle too whose answer is made but not sent.
+        if (!handedOver.areSending()) server.closeIdleConnections();
         lane.closeIdle();
       };
       const cut = () => sockets.forEach((socket) => socket.destroy());

@@ -85,6 +85,7 @@ export function tlsFront(
   const server = createTls({
     ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: HANDSHAKE_MS,
+    noDelay: true, // As Node has it for HTTP: what follows a piece of an answer does not wait for its acknowledgement.
     ticketKeys: Buffer.from(ticketKeys),
     SNICallback: (hostname, done) => void choose(hostname, done),
   });

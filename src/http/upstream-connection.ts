@@ -58,6 +58,9 @@ export class Connection implements Exchange {
   /** Of a request whose body may be at hand in a moment. */
   #head: string | null = null;
   #answered = false;
+  /** Of an answer that is whole, and not told so yet. */
+  #trailers: readonly string[] | null = null;
+  #keepsAlive = false;
   #wasUsed = false;
   #isWhole = false;
   /** Some of the body may lie unread on the other side. */
@@ -77,7 +80,10 @@ export class Connection implements Exchange {
         this.#sink?.head(head);
       },
       data: (octets) => this.#sink?.data(octets, this.#room.lend()),
-      end: (reusable, trailers) => this.#end(reusable, trailers),
+      end: (reusable, trailers) => {
+        this.#keepsAlive = reusable;
+        this.#trailers = trailers;
+      },
     });
     const socket = open({
       buffer: () => this.#room.next(this.#parser.expected),
@@ -184,6 +190,7 @@ export class Connection implements Exchange {
     try {
       const rest = this.#parser.take(octets);
       if (rest !== null) this.#handOver(rest);
+      if (this.#trailers !== null) this.#end(this.#trailers);
     } catch (cause) {
       this.#socket.destroy(cause as Error);
     }
@@ -207,10 +214,12 @@ export class Connection implements Exchange {
     else sink.switched(this.#socket, Buffer.from(rest));
   }
 
-  #end(reusable: boolean, trailers: readonly string[]): void {
+  /** All that was read belongs to the answer: whoever hears of its end may send the next request at once. */
+  #end(trailers: readonly string[]): void {
     const sink = this.#sink;
-    this.#sink = null;
-    if (reusable && this.#isWhole && !this.#mayBeUnread && sink !== null) {
+    this.#sink = this.#trailers = null;
+    const isClean = this.#keepsAlive && this.#isWhole && !this.#mayBeUnread;
+    if (isClean && sink !== null && !this.isGone) {
       this.freeSince = performance.now();
       this.#socket.resume();
       this.#owner.free();
@@ -220,7 +229,6 @@ export class Connection implements Exchange {
 
   #lose(cause: Error | null): void {
     if (this.isGone) return;
-    const sink = this.#sink;
     let why = cause;
     try {
       if (cause === null) this.#parser.close();
@@ -229,9 +237,10 @@ export class Connection implements Exchange {
     }
     this.#leave();
     this.#socket.destroy();
-    if (this.#sink === null || sink === null) return; // Its answer was whole, ended by the close.
+    if (this.#trailers !== null) return this.#end(this.#trailers);
+    const sink = this.#sink;
     this.#sink = null;
-    sink.fail(why ?? new ResponseFault("The connection was closed"), this.#answered);
+    sink?.fail(why ?? new ResponseFault("The connection was closed"), this.#answered);
   }
 
   #leave(): void {

@@ -220,6 +220,31 @@ suite("an upstream", () => {
     }
   });
 
+  test("takes nothing that came before a request for its answer", async () => {
+    const forged = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged";
+    let connections = 0;
+    await using server = await listen((socket) => {
+      const answer = connections++ === 0 ? HELLO + forged : HELLO;
+      socket.on("data", () => socket.write(answer));
+    });
+    const first = Promise.withResolvers<string>();
+    const next = Promise.withResolvers<Outcome>();
+    let text = "";
+    const exchange = server.upstream.send("GET", "GET / HTTP/1.1\r\nHost: a\r\n\r\n", {
+      head: () => {},
+      data: (octets) => (text += octets.toString()),
+      end: () => {
+        first.resolve(text);
+        next.resolve(ask(server.upstream).promise); // As for a client that had sent two.
+      },
+      fail: first.reject,
+    });
+    exchange.finish();
+    assert.equal(await first.promise, "hello");
+    assert.equal((await next.promise).body, "hello");
+    assert.equal(connections, 2);
+  });
+
   test("gives a request up with its connection", async () => {
     await using server = await listen(() => {});
     const { exchange } = ask(server.upstream);

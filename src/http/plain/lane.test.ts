@@ -2,19 +2,21 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { IncomingMessage, type ServerResponse } from "node:http";
 import { connect as connectTcp, type Socket } from "node:net";
 import { afterEach, suite, test } from "node:test";
 import { connect as connectTls, createSecureContext } from "node:tls";
 import { selfSigned } from "#kit/self-signed.ts";
 import { httpLimits } from "../../../test/support/http-limits.ts";
-import { PATIENCE_MS, until } from "../../../test/support/patience.ts";
+import { assertQuick, msOf, PATIENCE_MS, until } from "../../../test/support/patience.ts";
 import { readBody } from "../body.ts";
 import type { HttpLimits } from "../limits.ts";
 import { type HttpListener, listenHttp } from "../server.ts";
 
 const HOUR_MS = 3_600_000;
 const MIB = 1024 ** 2;
+/** More than the system takes for a client that reads nothing. */
+const MUCH = Buffer.alloc(32 * MIB, "m");
 
 const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const pair = {
@@ -29,7 +31,7 @@ const pair = {
   }),
 };
 
-type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 let listener: HttpListener;
 const clients: Client[] = [];
@@ -145,8 +147,12 @@ for (const isSecure of [false, true]) {
       ]);
     });
 
-    test("may come octet by octet", async () => {
-      await listen(echo);
+    test("may come octet by octet, and is not looked through with each", async () => {
+      let isNodes = false;
+      await listen((request, response) => {
+        isNodes = request instanceof IncomingMessage;
+        echo(request, response);
+      });
       const client = await open();
       client.socket.setNoDelay(true);
       const whole = "PUT /a HTTP/1.1\r\nHost: x.test\r\nContent-Length: 3\r\n\r\nabc";
@@ -155,6 +161,7 @@ for (const isSecure of [false, true]) {
         await new Promise(setImmediate);
       }
       assert.match(await client.answers(1), /\r\n\r\nabc$/);
+      assert.equal(isNodes, true); // Its parser goes on where it was.
     });
 
     test("has its body, behind which the next request begins", async () => {
@@ -201,6 +208,27 @@ for (const isSecure of [false, true]) {
       );
     });
 
+    test("gets the pieces of its answer as they are written", async () => {
+      await listen(async (_request, response) => {
+        response.writeHead(200, ["Content-Length", "2"]).flushHeaders();
+        await new Promise(setImmediate);
+        response.write("a");
+        await new Promise(setImmediate);
+        response.end("b");
+      });
+      const client = await open();
+      // Where one is held back until those before it are acknowledged, each answer takes 40 ms.
+      await assertQuick(600, () =>
+        msOf(async () => {
+          for (let i = 0; i < 30; i++) {
+            client.text = "";
+            client.send(get("/"));
+            await until(() => client.text.endsWith("ab"));
+          }
+        }),
+      );
+    });
+
     test("hears news before its answer", async () => {
       await listen((_request, response) => {
         response.writeInformation(103, { Link: "</a>" });
@@ -228,12 +256,15 @@ for (const isSecure of [false, true]) {
     });
 
     test("loses its connection to an answer that is not as long as it says", async () => {
-      await listen((_request, response) =>
-        response.writeHead(200, ["Content-Length", "9"]).end("ab"),
-      );
+      let asked = 0;
+      await listen((_request, response) => {
+        asked++;
+        response.writeHead(200, ["Content-Length", "9"]).end("ab");
+      });
       const client = await open();
       client.send(get("/") + get("/"));
       assert.equal((await client.closed()).split("HTTP/1.1").length <= 2, true);
+      assert.equal(asked, 1); // Nobody would hear of what is done for another.
     });
 
     test("that is to be the last is, and what follows is not performed", async () => {
@@ -379,6 +410,80 @@ for (const isSecure of [false, true]) {
       response.end("answered");
       assert.match(await busy.closed(), /Connection: close\r\n.*answered$/s);
       await stopped;
+    });
+
+    for (const [who, more] of Object.entries({ here: "", "by Node": "A: 1\r\na: 2\r\n" })) {
+      test(`at a stop is sent to its end, before the stop or within it, ${who}`, async () => {
+        let asked = 0;
+        await listen(
+          (_request, response) => {
+            asked++;
+            response.writeHead(200, ["Content-Length", String(MUCH.length)]).end(MUCH);
+          },
+          { drainSeconds: 60 },
+        );
+        const [before, within, idle] = [await open(), await open(), await open()];
+        for (const { socket } of [before, within]) socket.pause();
+        before.send(get("/", more));
+        await until(() => asked === 1);
+        const stopped = listener[Symbol.asyncDispose]();
+        within.send(get("/", more));
+        await until(() => asked === 2);
+        await idle.closed(); // So is what else looks idle.
+        for (const { socket } of [before, within]) socket.resume();
+        for (const client of [before, within]) {
+          assert.ok((await client.closed()).endsWith(MUCH.toString("latin1")));
+        }
+        await stopped;
+      });
+    }
+
+    test("is answered to its end, however long its client takes for that", async () => {
+      await listen((_request, response) => void response.end(MUCH), {
+        idleSeconds: 1,
+        headerSeconds: 1,
+      });
+      const [one, two, idle] = [await open(), await open(), await open()];
+      for (const { socket } of [one, two]) socket.pause();
+      one.send(get("/"));
+      two.send(get("/") + get("/"));
+      idle.send(get("/"));
+      await idle.closed(); // Who has taken the answer has had its time.
+      for (const client of [one, two]) client.socket.resume();
+      assert.ok((await one.closed()).endsWith(MUCH.toString("latin1")));
+      assert.equal((await two.closed()).split("HTTP/1.1 200 ").length, 3);
+    });
+
+    test("of a client that takes no last answer, but goes on sending, is given up", async () => {
+      await listen((_request, response) => void response.end(MUCH), {
+        idleSeconds: 1,
+        requestSeconds: 1,
+      });
+      const client = await open();
+      client.socket.pause();
+      client.send(get("/", "Connection: close\r\n"));
+      const sending = setInterval(() => client.send("x".repeat(MIB)), 50);
+      await until(() => client.socket.closed).finally(() => clearInterval(sending));
+    });
+
+    test("whose answer comes when its client has gone hears of that once", async () => {
+      const asked = Promise.withResolvers<ServerResponse>();
+      await listen((_request, response) => asked.resolve(response));
+      const client = await open();
+      client.send(get("/"));
+      const response = await asked.promise;
+      let closes = 0;
+      const left = new Promise<void>((resolve) => {
+        response.on("close", () => {
+          closes++;
+          resolve();
+        });
+      });
+      client.socket.destroy();
+      await left;
+      response.end("late");
+      await new Promise(setImmediate);
+      assert.equal(closes, 1);
     });
 
     if (isSecure) return; // Of TLS Node itself closes both ways at once.

@@ -13,6 +13,8 @@ import { type AnswerOwner, PlainResponse } from "./response.ts";
 
 /** Longer bodies are better read as they come. */
 const MAX_BODY_BYTES = 64 * 1024;
+/** A head is looked through from its beginning with each piece that comes. Node goes on where it was. */
+const MAX_HEAD_PIECES = 16;
 /** What may come while a request is answered; beyond, the client has to wait. */
 const MAX_WAITING_BYTES = 64 * 1024;
 /** What a body that is on its way has to come to its end. Node has the clock for slower ones. */
@@ -73,6 +75,8 @@ class Connection implements AnswerOwner {
   readonly #leave: (read?: Buffer | null) => void;
   /** What was read and is not answered. */
   #octets: Buffer | null = null;
+  /** Of a head that has not come to its end. */
+  #pieces = 0;
   /** The request whose body is still to come. */
   #head: PlainHead | null = null;
   #response: PlainResponse | null = null;
@@ -81,6 +85,8 @@ class Connection implements AnswerOwner {
   #wasUsed = false;
   #isOver = false;
   #isReading = false;
+  /** What may have come on the connection in all before no more of it is dropped. */
+  #mostRead = 0;
 
   constructor(socket: Socket, options: ConnectionOptions, leave: (read?: Buffer | null) => void) {
     const { idleSeconds, requestSeconds } = options.limits;
@@ -98,7 +104,8 @@ class Connection implements AnswerOwner {
   }
 
   get isIdle(): boolean {
-    return this.#response === null && this.#octets === null;
+    const { writableLength } = this.#socket;
+    return this.#response === null && this.#octets === null && writableLength === 0;
   }
 
   close(): void {
@@ -111,6 +118,8 @@ class Connection implements AnswerOwner {
     const waited = now - this.#since;
     if (this.#head !== null) {
       if (waited > BODY_SECONDS) this.#handOver();
+    } else if (this.#socket.writableLength > 0) {
+      this.#since = now; // An answer is on its way still; only when nothing of it moves, the socket's own clock ends that.
     } else if (this.#octets === null && this.#wasUsed) {
       if (waited > limits.idleSeconds + IDLE_MORE_SECONDS) this.close();
     } else if (waited > Math.min(limits.headerSeconds, limits.requestSeconds)) {
@@ -123,12 +132,15 @@ class Connection implements AnswerOwner {
     this.#response = null;
     this.#wasUsed = true;
     this.#since = this.#options.clock.seconds;
-    if (isLast) this.#end();
+    if (isLast || this.#socket.destroyed) this.#end();
     else if (!this.#isReading) this.#next();
   }
 
   readonly #take = (chunk: Buffer): void => {
-    if (this.#isOver) return;
+    if (this.#isOver) {
+      if (this.#socket.bytesRead > this.#mostRead) this.#socket.pause();
+      return;
+    }
     if (this.#octets === null) {
       this.#octets = chunk;
       if (this.#wasUsed) this.#since = this.#options.clock.seconds;
@@ -162,8 +174,10 @@ class Connection implements AnswerOwner {
   /** Null when it is not there yet, or not for this lane. */
   #readHead(): PlainHead | null {
     const head = readHead(this.#octets!, this.#options.limits.headerBytes);
-    if (head === "more") return null;
-    if (head !== null && head.bodyLength <= MAX_BODY_BYTES) return head;
+    if (head === "more" && ++this.#pieces < MAX_HEAD_PIECES) return null;
+    this.#pieces = 0;
+    const isTaken = head !== null && head !== "more" && head.bodyLength <= MAX_BODY_BYTES;
+    if (isTaken) return head;
     this.#handOver();
     return null;
   }
@@ -187,10 +201,11 @@ class Connection implements AnswerOwner {
     this.#leave(read);
   }
 
-  /** After the last answer. What still comes is dropped. */
+  /** After the last answer. What still comes is dropped: left unread, it would have the system drop the answer. */
   #end(): void {
     this.#isOver = true;
     this.#octets = null;
+    this.#mostRead = this.#socket.bytesRead + MAX_WAITING_BYTES;
     this.#socket.destroySoon();
   }
 

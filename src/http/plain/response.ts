@@ -94,7 +94,7 @@ export class PlainResponse extends EventEmitter {
   }
 
   end(given?: string | Uint8Array, encoding: BufferEncoding = "utf8"): this {
-    if (this.writableEnded) return this;
+    if (this.writableEnded || this.destroyed) return this;
     if (!this.headersSent) this.writeHead(this.statusCode);
     const octets = this.#hasBody && given !== undefined ? octetsOf(given, encoding) : "";
     const isWhole = this.#head !== null && this.#trailers === "";
