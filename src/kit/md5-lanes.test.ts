@@ -12,6 +12,7 @@ import {
   sharedMemory,
   STATES_OCTETS,
 } from "./md5-lanes.ts";
+import { md5Program } from "./md5-program.ts";
 
 const BLOCK = 64;
 const MOST_OCTETS = 16 * BLOCK;
@@ -22,7 +23,11 @@ const octets = new Uint8Array(memory.buffer);
 const lanes = new Md5Lanes(memory);
 
 /** Each body in pieces of whole blocks and a last one; so many bodies at a time, a new one as soon as one ends. */
-function digestsOf(bodies: readonly (readonly Uint8Array[])[], atOnce: number): string[] {
+function digestsOf(
+  bodies: readonly (readonly Uint8Array[])[],
+  atOnce: number,
+  by = lanes,
+): string[] {
   const digests: string[] = [];
   const todo = [...bodies.entries()];
   const free = Array.from({ length: atOnce }, (_, i) => STATES_OCTETS + i * ROOM);
@@ -41,14 +46,14 @@ function digestsOf(bodies: readonly (readonly Uint8Array[])[], atOnce: number): 
       const some = pieces[next++]!;
       octets.set(some, at);
       octets.fill(0xaa, at + some.length, at + ROOM); // What somebody else has left there.
-      return (piece = lanes.piece(md5, at, some.length, next === pieces.length));
+      return (piece = by.piece(md5, at, some.length, next === pieces.length));
     };
     running.add(current);
   };
   while (todo.length > 0 || running.size > 0) {
     while (todo.length > 0 && free.length > 0) begin(todo.shift()!, free.pop()!);
     const pieces = [...running].map((current) => current()).filter((piece) => piece !== null);
-    if (pieces.length > 0) lanes.advance(pieces);
+    if (pieces.length > 0) by.advance(pieces);
   }
   return digests;
 }
@@ -91,6 +96,28 @@ test("every length up to three blocks is padded as it must be", () => {
       all.map(([body]) => hash("md5", body!)),
     );
   }
+});
+
+test("a processor without vectors gets the same digests", () => {
+  const plain = new Md5Lanes(memory, false);
+  const all = Array.from({ length: 20 }, (_, i) => [randomBytes((i % 4) * BLOCK), randomBytes(i)]);
+  for (let atOnce = 1; atOnce <= MOST_LANES; atOnce++) {
+    assert.deepEqual(
+      digestsOf(all, atOnce, plain),
+      all.map((pieces) => hash("md5", Buffer.concat(pieces))),
+    );
+  }
+});
+
+test("a program for a processor without vectors has none", () => {
+  const [vectors, plain] = [md5Program(true), md5Program(false)].map((octets) =>
+    Buffer.from(octets).toString("latin1"),
+  );
+  for (const name of ["four", "eight"]) {
+    assert.ok(vectors!.includes(name));
+    assert.ok(!plain!.includes(name));
+  }
+  assert.ok(plain!.includes("one"));
 });
 
 test("the length of more than half a gibibyte is told in all its bits", () => {

@@ -3,7 +3,14 @@
  * at a time; eight bodies together take not much longer than three of them one after the other.
  */
 import assert from "node:assert/strict";
-import { BLOCK_OCTETS, LANES, md5Program, STATE_WORDS, WIDTHS } from "./md5-program.ts";
+import {
+  BLOCK_OCTETS,
+  LANES,
+  md5Program,
+  STATE_WORDS,
+  vectorProgram,
+  WIDTHS,
+} from "./md5-program.ts";
 
 /** Bodies that are hashed at once. */
 export const MOST_LANES = WIDTHS.eight;
@@ -32,6 +39,7 @@ type Run = (states: number, ...blocksAndCount: number[]) => void;
 declare const WebAssembly: {
   readonly Memory: new (pages: { initial: number; maximum: number; shared: true }) => SharedMemory;
   readonly Module: new (octets: Uint8Array<ArrayBuffer>) => object;
+  readonly validate: (octets: Uint8Array<ArrayBuffer>) => boolean;
   readonly Instance: new (
     module: object,
     imports: { readonly env: { readonly memory: SharedMemory } },
@@ -70,9 +78,12 @@ export class Md5Lanes {
   readonly #octets: Uint8Array;
   readonly #states: Uint32Array;
   readonly #run: Readonly<Record<keyof typeof WIDTHS, Run>>;
+  readonly #hasVectors: boolean;
 
-  constructor(memory: SharedMemory) {
-    const module = new WebAssembly.Module(md5Program());
+  /** Processors before SSE4.1 have no vectors for it, nor have virtual machines that pass for one of those. */
+  constructor(memory: SharedMemory, hasVectors = WebAssembly.validate(vectorProgram())) {
+    this.#hasVectors = hasVectors;
+    const module = new WebAssembly.Module(md5Program(hasVectors));
     this.#run = new WebAssembly.Instance(module, { env: { memory } }).exports;
     this.#octets = new Uint8Array(memory.buffer);
     this.#states = new Uint32Array(memory.buffer, 0, STATES_OCTETS / 4);
@@ -97,7 +108,7 @@ export class Md5Lanes {
   }
 
   #hash(pieces: readonly Md5Piece[], blocks: number): void {
-    if (pieces.length < LEAST_LANES) {
+    if (!this.#hasVectors || pieces.length < LEAST_LANES) {
       for (const piece of pieces) this.#hashIn(1, [piece], blocks);
     } else {
       this.#hashIn(pieces.length <= WIDTHS.four ? WIDTHS.four : WIDTHS.eight, pieces, blocks);

@@ -111,10 +111,19 @@ interface Group {
 
 /**
  * Each function takes the address of the states, the addresses of as many blocks as it is wide, and how many blocks
- * follow each other there. In a group of states the first words of all come first, then the second ones.
+ * follow each other there. In a group of states the first words of all come first, then the second ones. Without
+ * vectors there is only the function for one body.
  */
-export function md5Program(): Uint8Array<ArrayBuffer> {
-  return wasmModule(Object.entries(WIDTHS).map(([name, width]) => hashing(name, width)));
+export function md5Program(hasVectors: boolean): Uint8Array<ArrayBuffer> {
+  const widths = Object.entries(WIDTHS).filter(([, width]) => width === 1 || hasVectors);
+  return wasmModule(widths.map(([name, width]) => hashing(name, width)));
+}
+
+/** The least program with a vector: it is valid where there are some. */
+export function vectorProgram(): Uint8Array<ArrayBuffer> {
+  const instructions = [get(0), get(0), VECTOR.add, set(0)];
+  const probe = { name: "", argumentCount: 0, variableType: V128, variableCount: 1, instructions };
+  return wasmModule([probe]);
 }
 
 /** The groups' steps take turns: each needs its own last result, and while it waits the processor does another's. */

@@ -3,9 +3,15 @@ import type { Bound } from "#db";
 import type { Bucket, CameBy } from "./model.ts";
 import type { ObjectRow } from "./object-rows.ts";
 
+/** An object is stored, of one body or of parts. */
+export interface Put {
+  readonly kind: "put";
+  readonly row: ObjectRow;
+  readonly cameBy?: CameBy | undefined;
+}
+
 export type Change =
-  /** An object is stored, of one body or of parts. */
-  | { readonly kind: "put"; readonly row: ObjectRow; readonly cameBy?: CameBy | undefined }
+  | Put
   /** Those of these keys that are there are deleted: their rows have the mark as their version. */
   | {
       readonly kind: "delete";

@@ -17,13 +17,10 @@ export const SLAB_OCTETS = 256 * 1024;
 const SLABS = 48;
 
 /**
- * Slabs that are not for gathering: a body that finds no other gathers elsewhere, and waits for one of these. They are
- * free again soon, since with so many pieces the thread waits for no more.
+ * Slabs that only the thread holds: a body that finds no other gathers elsewhere, and has its pieces copied into these.
+ * They are free again soon, since with so many pieces the thread waits for no more.
  */
-const FOR_WHOLE_PIECES = MOST_LANES;
-
-/** Whoever writes a slab's octets, and the thread that hashes them. */
-const HOLDERS = 2;
+const FOR_THREAD_ALONE = MOST_LANES;
 
 /** The address of a slab. */
 export function slabAt(slab: number): number {
@@ -37,6 +34,7 @@ export class HashSlabs {
   );
   /** The last that came back is the next to go: the others may never have been used. */
   readonly #free = Array.from({ length: SLABS }, (_, i) => SLABS - 1 - i);
+  /** Who has a slab: a body that gathers in it and has it written, the thread that hashes it, or both. */
   readonly #holders = new Uint8Array(SLABS);
   readonly #inLine: PromiseWithResolvers<number>[] = [];
 
@@ -44,35 +42,36 @@ export class HashSlabs {
     return this.#octets[slab]!;
   }
 
-  /** One that may be held for as long as a client takes to fill it; null when there are too few. */
+  /** One that may be held for as long as a client takes to fill it, and a disk to take it; null when there are too few. */
   takeToFill(): number | null {
-    return this.#free.length > FOR_WHOLE_PIECES ? this.#free.pop()! : null;
+    return this.#free.length > FOR_THREAD_ALONE ? this.#held(this.#free.pop()!) : null;
   }
 
-  /** One for octets that are all there: it must be let go of soon. */
+  /** One for the thread alone. */
   async take(): Promise<number> {
     const free = this.#free.pop();
-    if (free !== undefined) return free;
+    if (free !== undefined) return this.#held(free);
     const next = Promise.withResolvers<number>();
     this.#inLine.push(next);
     return next.promise;
   }
 
-  /** Both holders have it from now on. */
+  /** The thread has it too from now on. */
   share(slab: number): void {
-    this.#holders[slab] = HOLDERS;
+    this.#holders[slab]!++;
   }
 
-  /** One of those who share it is done. */
+  /** One of those who have it is done. */
   letGo(slab: number): void {
-    if (--this.#holders[slab]! === 0) this.give(slab);
-  }
-
-  /** Of a slab that nobody else holds. */
-  give(slab: number): void {
+    if (--this.#holders[slab]! > 0) return;
     const next = this.#inLine.shift();
     if (next === undefined) this.#free.push(slab);
-    else next.resolve(slab);
+    else next.resolve(this.#held(slab));
+  }
+
+  #held(slab: number): number {
+    this.#holders[slab] = 1;
+    return slab;
   }
 
   /** Nobody will let go of anything any more. */

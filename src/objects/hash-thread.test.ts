@@ -97,6 +97,25 @@ test("bodies whose clients are slow keep nobody waiting", async () => {
   await Promise.all(slow);
 });
 
+test("bodies whose disk is slow keep nobody waiting", { timeout: 120_000 }, async (t) => {
+  const thread = new HashThread();
+  t.after(() => thread[Symbol.asyncDispose]());
+  const octets = randomBytes(600_000);
+  const slow = Array.from({ length: MORE_THAN_SLABS }, () => {
+    const hashing = thread.begin(["md5"]);
+    return { hashing, pieces: hashing.pass(inPieces(octets)) };
+  });
+  // Each has a piece that it is not done with.
+  const firsts = await Promise.all(slow.map(({ pieces }) => pieces.next()));
+  await Promise.all([1, 2, 3].map((i) => check(thread, randomBytes(i * MIB))));
+  for (const [i, { hashing, pieces }] of slow.entries()) {
+    const first = Buffer.from(firsts[i]!.value as Uint8Array);
+    const others = await Array.fromAsync(pieces, (piece) => Buffer.from(piece));
+    assert.ok(Buffer.concat([first, ...others]).equals(octets));
+    assert.deepEqual(await hashing.finish(), [hash("md5", octets)]);
+  }
+});
+
 suite("a body that comes to nothing holds up nobody:", () => {
   const octets = randomBytes(300_000);
   const ways: Record<string, (hashing: ThreadHashing) => Promise<void>> = {

@@ -80,36 +80,32 @@ export class ThreadHashing {
 
   /** Tells the thread of what was gathered, and gives it on. */
   async *#shared(isLast: boolean): AsyncGenerator<Uint8Array> {
-    const { slabs } = this.#thread;
-    const slab = await this.#slab();
+    const slab = await this.#slabForThread();
     const length = this.#filled;
-    this.#room = null;
-    this.#filled = 0;
-    slabs.share(slab);
     if (isLast) this.#digests = this.#thread.digests(this.#body);
     this.#post({ slab, length, isLast });
-    try {
-      if (length > 0) yield slabs.octets(slab).subarray(0, length);
-    } finally {
-      slabs.letGo(slab);
-    }
+    if (length > 0) yield this.#room!.octets.subarray(0, length);
+    this.#giveRoom();
   }
 
-  /** The one that was filled; else one that gets what was gathered elsewhere. */
-  async #slab(): Promise<number> {
+  /** The one that was filled; else one that gets what was gathered elsewhere, and that nobody else holds. */
+  async #slabForThread(): Promise<number> {
     this.#thread.mustRun();
-    if (this.#room !== null && this.#room.slab !== null) return this.#room.slab;
-    const slab = await this.#thread.slabs.take();
-    if (this.#room !== null) {
-      this.#room.octets.copy(this.#thread.slabs.octets(slab), 0, 0, this.#filled);
-      this.#giveRoom();
+    const { slabs } = this.#thread;
+    const filled = this.#room?.slab ?? null;
+    if (filled !== null) {
+      slabs.share(filled);
+      return filled;
     }
+    const slab = await slabs.take();
+    this.#room?.octets.copy(slabs.octets(slab), 0, 0, this.#filled);
     return slab;
   }
 
   #giveRoom(): void {
     if (this.#room !== null) this.#thread.giveRoom(this.#room);
     this.#room = null;
+    this.#filled = 0;
   }
 
   #post(next: HashRequest["next"]): void {
@@ -118,7 +114,7 @@ export class ThreadHashing {
   }
 }
 
-/** Where a body is gathered: a slab, or memory of nobody else's while others have those. */
+/** Where a body is gathered and written from: a slab, or memory of nobody else's while others have those. */
 interface Room {
   readonly slab: number | null;
   readonly octets: Buffer;
@@ -169,7 +165,7 @@ class Running {
 
   giveRoom({ slab, octets }: Room): void {
     if (slab === null) this.#rooms.give(octets);
-    else this.slabs.give(slab);
+    else this.slabs.letGo(slab);
   }
 
   /** Asked for before the last octets are sent. */

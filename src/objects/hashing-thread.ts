@@ -105,7 +105,8 @@ function hash(some: readonly Body[]): void {
     const { slab, isLast, md5 } = body.pieces[0]!;
     if (md5.blocks > 0) continue;
     body.pieces.shift();
-    if (body.pieces.length === 0) waiting.delete(body);
+    waiting.delete(body);
+    if (body.pieces.length > 0) waiting.add(body); // Behind the others.
     done(body, slab, isLast);
   }
   answer();

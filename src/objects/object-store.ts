@@ -68,7 +68,6 @@ export interface ObjectStoreOptions {
  */
 export class ObjectStore extends BucketStore implements AsyncDisposable {
   readonly #db: Database;
-  readonly #recent: RecentObjects;
   readonly #reading: Reading;
   readonly #writing: Writing;
   readonly #uploads: Uploads;
@@ -99,10 +98,10 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
     this.#now = now;
     this.#garbage = garbage;
     this.#allHolds = allHolds;
-    this.#recent = new RecentObjects((generations ?? new Generations()).changes);
-    this.#reading = new Reading({ db, blobs, holds, recent: this.#recent });
+    const recent = new RecentObjects((generations ?? new Generations()).changes);
+    this.#reading = new Reading({ db, blobs, holds, recent });
     this.#outbox = new Outbox(now);
-    const writing = { db, contents, garbage, limits, now, alongside: this.#outbox };
+    const writing = { db, contents, garbage, recent, limits, now, alongside: this.#outbox };
     this.#writing = new Writing(writing);
     this.#uploads = new Uploads(writing);
     this.#sweep = new Sweep({ db, blobs, holds: allHolds, now }, garbage);
@@ -110,7 +109,6 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
       db,
       bucket: (name) => this.bucket(name),
       writing: this.#writing,
-      recent: this.#recent,
       uploads: this.#uploads,
       now,
     });
@@ -142,22 +140,22 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
     body: Body | Uint8Array,
     options: PutOptions = {},
   ): Promise<ObjectInfo | null> {
-    return this.#change(bucket, [key], () => this.#writing.put(bucket, key, body, options));
+    return run(bucket.name, () => this.#writing.put(bucket, key, body, options));
   }
 
   /** All of them or none; from 1 to 1000. Keys that are not there are no fault. */
   delete(bucket: Bucket, keys: readonly string[]): Promise<void> {
-    return this.#change(bucket, keys, () => this.#writing.delete(bucket, keys));
+    return run(bucket.name, () => this.#writing.delete(bucket, keys));
   }
 
   /** One object, if it is as it must be. */
   deleteIf(bucket: Bucket, key: string, conditions: DeleteConditions): Promise<DeleteOutcome> {
-    return this.#change(bucket, [key], () => this.#writing.deleteIf(bucket, key, conditions));
+    return run(bucket.name, () => this.#writing.deleteIf(bucket, key, conditions));
   }
 
   /** Its tags are these, and no others; it stays the version that it is. False when it is not there. */
   setTags(bucket: Bucket, key: string, tags: Readonly<Record<string, string>>): Promise<boolean> {
-    return this.#change(bucket, [key], () => this.#writing.setTags(bucket, key, tags));
+    return run(bucket.name, () => this.#writing.setTags(bucket, key, tags));
   }
 
   /** Gives a version another storage class. False when it is not there any more. */
@@ -167,9 +165,7 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
     version: string,
     storageClass: StorageClass,
   ): Promise<boolean> {
-    return this.#change(bucket, [key], () =>
-      this.#writing.transition(bucket, key, version, storageClass),
-    );
+    return run(bucket.name, () => this.#writing.transition(bucket, key, version, storageClass));
   }
 
   list(bucket: Bucket, options: ListOptions = {}): Promise<ListPage> {
@@ -229,9 +225,7 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
     parts: readonly UploadedPart[],
     options: CompleteOptions,
   ): Promise<ObjectInfo | null> {
-    return this.#change(bucket, [key], () =>
-      this.#uploads.complete(bucket, key, uploadId, parts, options),
-    );
+    return run(bucket.name, () => this.#uploads.complete(bucket, key, uploadId, parts, options));
   }
 
   abortUpload(bucket: Bucket, key: string, uploadId: string): Promise<void> {
@@ -277,10 +271,6 @@ export class ObjectStore extends BucketStore implements AsyncDisposable {
     const held = this.#allHolds.add(holds);
     port1.once("close", () => held[Symbol.dispose]());
     return port2;
-  }
-
-  #change<T>(bucket: Bucket, keys: readonly string[], work: () => Promise<T>): Promise<T> {
-    return run(bucket.name, () => this.#recent.change(bucket, keys, work));
   }
 
   #leaveTo({ garbageMade, lifecycleChanged, eventsAdded, bucketRemoved }: Background): void {

@@ -3,18 +3,34 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { before, test } from "node:test";
 import type { Database } from "#db";
+import { Changes } from "#kit/changes.ts";
 import { Generations } from "#kit/generations.ts";
 import type { BlobDriver } from "./driver.ts";
 import { memoryDriver } from "./drivers/memory.ts";
 import type { Body, Bucket, GetResult, ObjectInfo } from "./model.ts";
+import type { InfoRow } from "./object-rows.ts";
 import { ObjectStore } from "./object-store.ts";
+import { RecentObjects } from "./recent-objects.ts";
 import { DAY_MS } from "./settings/lifecycle.ts";
 import { ACCOUNT, octets, onBothEngines, read } from "./store.contract.ts";
+import { troubles, wrapped } from "./trouble.contract.ts";
 
 /** More than are kept. */
 const MANY_OCTETS = 64 * 1024;
 /** The first time nothing is kept yet. */
 const TIMES = 3;
+
+const ROW: InfoRow = {
+  version: "1",
+  size: 1,
+  etag: "",
+  uploadedAt: 0,
+  storageClass: "Standard",
+  partCount: null,
+  checksums: null,
+  encryption: null,
+  metadata: null,
+};
 
 onBothEngines("objects asked for again", (db) => {
   const generations = new Generations();
@@ -146,10 +162,41 @@ onBothEngines("objects asked for again", (db) => {
     for (let i = 0; i < TIMES; i++) {
       for (const from of [store, other]) assert.equal((await found(key, from)).body, "old");
     }
+    reads = 0;
+    await store.head(bucket, key);
+    assert.equal(reads, db().shared ? 1 : 0, "a slow client has nobody read again");
     gate.resolve();
     await put;
     for (const from of [store, other]) assert.equal((await found(key, from)).body, "new value");
   });
+
+  for (const [name, now] of [
+    ["a call that fails", "old"],
+    ["a call whose answer is lost", "new"],
+  ] as const) {
+    test(`are what is there after ${name}`, async () => {
+      const key = await knownKey("old");
+      const { around } = troubles[name]!(1);
+      const on = wrapped(db(), around);
+      const troubled = new ObjectStore({ db: on, blobs, now: () => clock, generations });
+      await assert.rejects(troubled.put(bucket, key, octets("new")));
+      for (const from of [store, other]) {
+        for (let i = 0; i < TIMES; i++) assert.equal((await found(key, from)).body, now);
+      }
+    });
+  }
+});
+
+test("rows with much metadata are kept in less memory than 8 MiB", () => {
+  const recent = new RecentObjects(new Changes());
+  const bucket = { number: 1 } as Bucket;
+  const custom = Object.fromEntries(Array.from({ length: 1024 }, (_, i) => [`name${i}`, ""]));
+  const metadata = { custom, http: { contentType: "x".repeat(8 * 1024) } };
+  const keysOfAll = Array.from({ length: 2_000 }, (_, i) => `key ${i}`);
+  for (const key of keysOfAll) recent.keepInfo(bucket, key, 0, { ...ROW, metadata });
+  const found = keysOfAll.filter((key) => recent.info(bucket, key) !== null);
+  assert.ok(found.length > 0);
+  assert.ok(found.length * JSON.stringify(metadata).length < 8 * 1024 ** 2, `${found.length} rows`);
 });
 
 function counting(db: Database, count: () => void): Database {

@@ -6,10 +6,16 @@ import type { Changes } from "#kit/changes.ts";
 import type { Bucket } from "./model.ts";
 import type { FoundObject, InfoRow } from "./object-rows.ts";
 
-/** With the largest octets and little metadata this is 10 MiB at most. */
-const MAX_KEPT = 2_000;
+/** Of memory, on each thread: two thousand rows with the largest octets, or three times as many of 1 KiB. */
+const MAX_MEMORY = 10 * 1024 ** 2;
 /** Octets are copied for each reader. Beyond this the database takes little longer, for reading many is most of its work. */
 const MAX_OCTETS = 4 * 1024;
+
+/** What a row takes of memory, beside its octets and its metadata. */
+const ROW_MEMORY = 768;
+/** What a field of metadata does, beside its characters. There may be thousands of them, with a few characters each. */
+const FIELD_MEMORY = 64;
+const MOST_OCTETS_OF_CHARACTER = 2;
 /** How many keys are remembered that were asked for once. */
 const ASKED_SLOTS = 16 * 1024;
 
@@ -21,13 +27,15 @@ interface Kept {
   readonly whole: FoundObject | null;
   /** The state of changes under which it was read. */
   readonly quiet: number;
+  readonly memory: number;
 }
 
 export class RecentObjects {
   readonly #changes: Changes;
-  /** By hash. Those that are not asked for anymore go when the younger ones have become as many. */
+  /** By hash. Those that are not asked for anymore go when the younger ones have come to half of the memory. */
   #young = new Map<number, Kept>();
   #old = new Map<number, Kept>();
+  #youngMemory = 0;
   /** The last hash of its slot that was asked for: what is asked for only once is not worth its place. */
   readonly #asked = new Int32Array(ASKED_SLOTS);
 
@@ -54,17 +62,19 @@ export class RecentObjects {
   }
 
   keepInfo({ number }: Bucket, key: string, quiet: number, info: InfoRow): void {
-    this.#place(hashOf(number, key), { bucket: number, key, info, whole: null, quiet });
+    const memory = memoryOf(key, info, 0);
+    this.#place(hashOf(number, key), { bucket: number, key, info, whole: null, quiet, memory });
   }
 
   keepWhole({ number }: Bucket, key: string, quiet: number, row: FoundObject): void {
     const { body } = row;
     if (body !== null && body.length > MAX_OCTETS) return;
     const whole = { ...row, body: body && body.slice() };
-    this.#place(hashOf(number, key), { bucket: number, key, info: whole, whole, quiet });
+    const memory = memoryOf(key, whole, body?.length ?? 0);
+    this.#place(hashOf(number, key), { bucket: number, key, info: whole, whole, quiet, memory });
   }
 
-  /** Does what changes these objects. */
+  /** Does the write that changes these objects. */
   async change<T>({ number }: Bucket, keys: readonly string[], work: () => Promise<T>): Promise<T> {
     const hashes = keys.map((key) => hashOf(number, key));
     for (const hash of hashes) this.#changes.begin(hash);
@@ -77,21 +87,37 @@ export class RecentObjects {
 
   #find(bucket: number, key: string): Kept | null {
     const hash = hashOf(bucket, key);
-    let kept = this.#young.get(hash);
-    if (kept === undefined) {
-      kept = this.#old.get(hash);
-      if (kept === undefined) return null;
+    const young = this.#young.get(hash);
+    const kept = young ?? this.#old.get(hash);
+    if (kept === undefined || kept.key !== key || kept.bucket !== bucket) return null;
+    if (!this.#changes.stands(hash, kept.quiet)) return null;
+    if (young === undefined) {
       this.#old.delete(hash);
       this.#place(hash, kept);
     }
-    const isIt = kept.key === key && kept.bucket === bucket;
-    return isIt && this.#changes.stands(hash, kept.quiet) ? kept : null;
+    return kept;
   }
 
   #place(hash: number, kept: Kept): void {
-    if (this.#young.size >= MAX_KEPT / 2) [this.#old, this.#young] = [this.#young, new Map()];
+    this.#youngMemory += kept.memory - (this.#young.get(hash)?.memory ?? 0);
+    if (this.#youngMemory > MAX_MEMORY / 2) {
+      [this.#old, this.#young] = [this.#young, new Map()];
+      this.#youngMemory = kept.memory;
+    }
     this.#young.set(hash, kept);
   }
+}
+
+/** About as much as it takes, and rather more than less. */
+function memoryOf(key: string, { metadata }: InfoRow, octets: number): number {
+  let [fields, characters] = [0, key.length];
+  for (const some of Object.values(metadata ?? {})) {
+    for (const [name, value] of Object.entries(some)) {
+      fields++;
+      characters += name.length + String(value).length;
+    }
+  }
+  return ROW_MEMORY + octets + fields * FIELD_MEMORY + characters * MOST_OCTETS_OF_CHARACTER;
 }
 
 /** FNV-1a, of 30 bits: such numbers take no memory of their own. */

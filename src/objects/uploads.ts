@@ -28,6 +28,7 @@ import { put, putAfter } from "./object-writes.ts";
 import { checkChoice, checkPart, checkType, checksumsOfParts } from "./part-checksums.ts";
 import * as parts from "./part-rows.ts";
 import { listParts, uploadOf } from "./upload-listing.ts";
+import type { RecentObjects } from "./recent-objects.ts";
 import { chosenParts } from "./upload-parts.ts";
 import * as rows from "./upload-rows.ts";
 import type { WritingOptions } from "./writing.ts";
@@ -36,14 +37,16 @@ export class Uploads {
   readonly #db: Database;
   readonly #contents: Contents;
   readonly #garbage: Garbage;
+  readonly #recent: RecentObjects;
   readonly #limits: ObjectLimits;
   readonly #now: () => number;
   readonly #alongside: Alongside;
 
-  constructor({ db, contents, garbage, limits, now, alongside }: WritingOptions) {
+  constructor({ db, contents, garbage, recent, limits, now, alongside }: WritingOptions) {
     this.#db = db;
     this.#contents = contents;
     this.#garbage = garbage;
+    this.#recent = recent;
     this.#limits = limits;
     this.#now = now;
     this.#alongside = alongside;
@@ -156,7 +159,8 @@ export class Uploads {
           : putAfter(this.#db, row, seen?.version ?? null)),
       ];
       const alongside = this.#alongside.steps(bucket, { kind: "put", row });
-      this.#garbage.madeByPut(await this.#db.write(...steps, ...alongside), steps.length);
+      const write = () => this.#db.write(...steps, ...alongside);
+      this.#garbage.madeByPut(await this.#recent.change(bucket, [key], write), steps.length);
       this.#alongside.written(bucket);
       return infoOf(row, row.metadata ?? {});
     });

@@ -1,7 +1,7 @@
 /** Puts and deletes: what is checked first, and the one commit that makes the change. */
 import { type Bound, type Database, isDatabaseFault, untilUndisturbed } from "#db";
 import { randomId } from "#kit/random.ts";
-import type { Alongside, Change } from "./alongside.ts";
+import type { Alongside, Put } from "./alongside.ts";
 import { leave } from "./bodies.ts";
 import { allowDelete, allowWrite } from "./conditions.ts";
 import type { Content, Contents } from "./contents.ts";
@@ -24,11 +24,13 @@ import type {
 } from "./model.ts";
 import { infoOf, objectInfo, type ObjectRow } from "./object-rows.ts";
 import * as writes from "./object-writes.ts";
+import type { RecentObjects } from "./recent-objects.ts";
 
 export interface WritingOptions {
   readonly db: Database;
   readonly contents: Contents;
   readonly garbage: Garbage;
+  readonly recent: RecentObjects;
   readonly limits: ObjectLimits;
   readonly now: () => number;
   readonly alongside: Alongside;
@@ -44,14 +46,16 @@ export class Writing {
   readonly #db: Database;
   readonly #contents: Contents;
   readonly #garbage: Garbage;
+  readonly #recent: RecentObjects;
   readonly #limits: ObjectLimits;
   readonly #now: () => number;
   readonly #alongside: Alongside;
 
-  constructor({ db, contents, garbage, limits, now, alongside }: WritingOptions) {
+  constructor({ db, contents, garbage, recent, limits, now, alongside }: WritingOptions) {
     this.#db = db;
     this.#contents = contents;
     this.#garbage = garbage;
+    this.#recent = recent;
     this.#limits = limits;
     this.#now = now;
     this.#alongside = alongside;
@@ -148,7 +152,8 @@ export class Writing {
     for (const key of keys) checkKey(key);
     // In one order everywhere, so that no two deletes wait for each other.
     const sorted = keys.length === 1 ? keys : [...new Set(keys)].sort();
-    await this.#remove(bucket, writes.remove(bucket, sorted, this.#now(), this.#marked(bucket)));
+    const steps = writes.remove(bucket, sorted, this.#now(), this.#marked(bucket));
+    await this.#remove(bucket, sorted, steps);
   }
 
   /** What was checked must still be there when it is removed. */
@@ -160,7 +165,7 @@ export class Writing {
       if (!allowDelete(conditions, seen)) return "condition-failed";
       const marked = this.#marked(bucket);
       const steps = writes.removeAfter(bucket, key, seen.version, this.#now(), marked);
-      await this.#remove(bucket, steps);
+      await this.#remove(bucket, [key], steps);
       return "deleted";
     });
   }
@@ -170,7 +175,7 @@ export class Writing {
     const marked = this.#marked(bucket, true);
     const steps = writes.removeAfter(bucket, key, version, this.#now(), marked);
     try {
-      await this.#remove(bucket, steps);
+      await this.#remove(bucket, [key], steps);
       return true;
     } catch (error) {
       if (isDatabaseFault(error, "guard")) return false;
@@ -185,7 +190,8 @@ export class Writing {
       const seen = await this.#db.first(objectInfo({ bucket: bucket.number, key }));
       if (seen === null) return false;
       const metadata = retagged(seen.metadata, tags);
-      await this.#db.write(writes.describe(bucket, key, seen.version, metadata));
+      const step = writes.describe(bucket, key, seen.version, metadata);
+      await this.#recent.change(bucket, [key], () => this.#db.write(step));
       return true;
     });
   }
@@ -198,20 +204,23 @@ export class Writing {
     storageClass: StorageClass,
   ): Promise<boolean> {
     checkStorageClass(storageClass);
-    const which = { bucket: bucket.number, key, version };
-    const [result] = await this.#db.write(writes.setStorageClass({ ...which, storageClass }));
+    const step = writes.setStorageClass({ bucket: bucket.number, key, version, storageClass });
+    const [result] = await this.#recent.change(bucket, [key], () => this.#db.write(step));
     return result.changes > 0;
   }
 
   /** The put, and what goes with it, in one commit. */
-  async #write(bucket: Bucket, change: Change, own: readonly Bound[]): Promise<void> {
-    const alongside = this.#alongside.steps(bucket, change);
-    this.#garbage.madeByPut(await this.#db.write(...own, ...alongside), own.length);
+  async #write(bucket: Bucket, change: Put, own: readonly Bound[]): Promise<void> {
+    const steps = [...own, ...this.#alongside.steps(bucket, change)];
+    const write = () => this.#db.write(...steps);
+    const results = await this.#recent.change(bucket, [change.row.key], write);
+    this.#garbage.madeByPut(results, own.length);
     this.#alongside.written(bucket);
   }
 
-  async #remove(bucket: Bucket, steps: readonly Bound[]): Promise<void> {
-    this.#garbage.made(await this.#db.write(...steps));
+  async #remove(bucket: Bucket, keys: readonly string[], steps: readonly Bound[]): Promise<void> {
+    const write = () => this.#db.write(...steps);
+    this.#garbage.made(await this.#recent.change(bucket, keys, write));
     this.#alongside.written(bucket);
   }
 

@@ -9,7 +9,6 @@ import { ObjectFault } from "../fault.ts";
 import { BEHIND_ALL_KEYS } from "../keys.ts";
 import { list } from "../listing.ts";
 import type { Bucket, ObjectInfo } from "../model.ts";
-import type { RecentObjects } from "../recent-objects.ts";
 import { DAY_MS, type LifecycleRule } from "../settings/lifecycle.ts";
 import { Turn } from "../turn.ts";
 import { openUploadsBehind, type UploadRow } from "../upload-rows.ts";
@@ -28,7 +27,6 @@ export interface LifecycleOptions {
   readonly db: Database;
   readonly bucket: (name: string) => Promise<Bucket>;
   readonly writing: Writing;
-  readonly recent: RecentObjects;
   readonly uploads: Uploads;
   readonly now: () => number;
   /** Objects looked at between two notes of the place; a test has fewer. */
@@ -115,19 +113,17 @@ export class Lifecycle {
     now: number,
     counts: Counts,
   ): Promise<void> {
-    const { writing, recent } = this.#options;
+    const { writing } = this.#options;
     await atMost(AT_ONCE, objects, async (object) => {
       const action = actionOn(rules, object, now);
       if (action === null) return;
       const { key, version } = object;
       // Only what was seen: an object that took its place has a time of its own.
-      await recent.change(bucket, [key], async () => {
-        if (action.kind === "expire") {
-          if (await writing.expire(bucket, key, version)) counts.expired++;
-        } else if (await writing.transition(bucket, key, version, action.storageClass)) {
-          counts.transitioned++;
-        }
-      });
+      if (action.kind === "expire") {
+        if (await writing.expire(bucket, key, version)) counts.expired++;
+      } else if (await writing.transition(bucket, key, version, action.storageClass)) {
+        counts.transitioned++;
+      }
     });
   }
 
