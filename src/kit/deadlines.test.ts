@@ -73,6 +73,18 @@ suite("deadlines", () => {
     assert.deepEqual(late, ["again", "again", "again"]);
   });
 
+  test("what is added while others are told puts off none that wait", () => {
+    const deadlines = new Deadlines(MS);
+    deadlines.add({ late: () => void deadlines.add(waiting("third")) });
+    pass(10);
+    deadlines.add(waiting("second"));
+    pass(90);
+    pass(10);
+    assert.deepEqual(late, ["second"]);
+    pass(90);
+    assert.deepEqual(late, ["second", "third"]);
+  });
+
   test("after a quiet time the next is told in its time", () => {
     const deadlines = new Deadlines(MS);
     deadlines.end(deadlines.add(waiting("first")));

@@ -54,16 +54,13 @@ export class Deadlines {
   }
 
   #look(): void {
-    this.#timer = null;
     const now = performance.now();
     for (let wait = this.#oldest; wait !== null; wait = this.#oldest) {
       const left = wait.since + this.ms - now;
-      if (left > 0) {
-        if (this.#timer === null) this.#wakeIn(left);
-        return;
-      }
+      if (left > 0) return this.#wakeIn(left);
       this.end(wait);
       wait.awaited.late();
     }
+    this.#timer = null;
   }
 }
