@@ -24,7 +24,8 @@ export interface EdgeWorkload {
 
 /** Enough to keep one core busy without a pause, few enough that a queue is not all of p99. */
 const AT_ONCE = 32;
-const WARM_UP_SECONDS = 1;
+/** Twice, for all servers: on one core V8 needs seconds to compile what a request passes. */
+const WARM_UP_SECONDS = 2;
 const IDLE_CONNECTIONS = 10_000;
 /** To open them all, with TLS, on a slow machine; less than the servers keep an idle one. */
 const OPENING_SECONDS = 50;

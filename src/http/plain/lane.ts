@@ -85,18 +85,17 @@ class Connection implements AnswerOwner {
   #wasUsed = false;
   #isOver = false;
   #isReading = false;
+  #hasClock = false;
   /** What may have come on the connection in all before no more of it is dropped. */
   #mostRead = 0;
 
   constructor(socket: Socket, options: ConnectionOptions, leave: (read?: Buffer | null) => void) {
-    const { idleSeconds, requestSeconds } = options.limits;
     this.#socket = socket;
     this.#options = options;
     this.#leave = leave;
     this.#since = options.clock.seconds;
-    socket.setTimeout((requestSeconds + idleSeconds) * 1000);
     socket.on("data", this.#take).on("end", this.#ended).on("close", this.#closed);
-    socket.on("drain", this.#drained).on("error", this.#broken).on("timeout", this.#broken);
+    socket.on("drain", this.#drained).on("error", destroy).on("timeout", destroy);
   }
 
   get keepAliveFields(): string | null {
@@ -119,7 +118,8 @@ class Connection implements AnswerOwner {
     if (this.#head !== null) {
       if (waited > BODY_SECONDS) this.#handOver();
     } else if (this.#socket.writableLength > 0) {
-      this.#since = now; // An answer is on its way still; only when nothing of it moves, the socket's own clock ends that.
+      this.#since = now; // An answer is on its way still.
+      this.#useClock();
     } else if (this.#octets === null && this.#wasUsed) {
       if (waited > limits.idleSeconds + IDLE_MORE_SECONDS) this.close();
     } else if (waited > Math.min(limits.headerSeconds, limits.requestSeconds)) {
@@ -168,7 +168,16 @@ class Connection implements AnswerOwner {
       this.#answer(head, body);
     }
     this.#isReading = false;
-    if (!this.#mustWait && !this.#isOver && this.#socket.isPaused()) this.#socket.resume();
+    if (this.#mustWait) this.#useClock();
+    else if (!this.#isOver && this.#socket.isPaused()) this.#socket.resume();
+  }
+
+  /** The socket's own, which ends what does not move. Most connections never need one: it takes memory. */
+  #useClock(): void {
+    if (this.#hasClock) return;
+    this.#hasClock = true;
+    const { idleSeconds, requestSeconds } = this.#options.limits;
+    this.#socket.setTimeout((requestSeconds + idleSeconds) * 1000);
   }
 
   /** Null when it is not there yet, or not for this lane. */
@@ -196,7 +205,7 @@ class Connection implements AnswerOwner {
     this.#isOver = true;
     const socket = this.#socket;
     socket.off("data", this.#take).off("end", this.#ended).off("close", this.#closed);
-    socket.off("drain", this.#drained).off("error", this.#broken).off("timeout", this.#broken);
+    socket.off("drain", this.#drained).off("error", destroy).off("timeout", destroy);
     this.#octets = null;
     this.#leave(read);
   }
@@ -206,6 +215,7 @@ class Connection implements AnswerOwner {
     this.#isOver = true;
     this.#octets = null;
     this.#mostRead = this.#socket.bytesRead + MAX_WAITING_BYTES;
+    this.#useClock();
     this.#socket.destroySoon();
   }
 
@@ -230,6 +240,8 @@ class Connection implements AnswerOwner {
     this.#leave();
     response?.gone();
   };
+}
 
-  readonly #broken = (): void => void this.#socket.destroy();
+function destroy(this: Socket): void {
+  this.destroy();
 }
