@@ -31,7 +31,7 @@ export function listenStoreSocket(options: StoreSocketOptions): Promise<AsyncDis
     first: (socket, handOver) =>
       serveConnection(socket, {
         answer: (call, send) => perform(call, call.bucketName, send),
-        handOver,
+        handOver: (read) => handOver(socket, read),
         onError,
       }),
   });

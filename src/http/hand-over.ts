@@ -3,7 +3,10 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
 /** Gets each connection. Node has it once it is handed over, with what was read put back. */
-export type First = (socket: Socket, handOver: (read: Buffer | null) => void) => void;
+export type First = (socket: Socket, handOver: HandOver) => void;
+
+/** The same for all connections: each of thousands that wait would pay for one of its own. */
+export type HandOver = (socket: Socket, read: Buffer | null) => void;
 
 /** The connections that Node has. */
 export interface HandedOver {
@@ -16,17 +19,17 @@ export function takeFirst(server: Server, first: First): HandedOver {
   // Node's own; it is not documented that the first one is. A test holds it.
   const accept = server.listeners("connection")[0] as (socket: Socket) => void;
   server.off("connection", accept);
+  const handOver: HandOver = (socket, read) => {
+    socket.pause();
+    if (read !== null) socket.unshift(read);
+    readByEvents(socket);
+    accept.call(server, socket);
+    handedOver.add(socket);
+    socket.once("close", () => handedOver.delete(socket));
+    socket.resume();
+  };
   server.on("connection", (socket: Socket) => {
-    if (socket.destroyed) return; // Turned away.
-    first(socket, (read) => {
-      socket.pause();
-      if (read !== null) socket.unshift(read);
-      readByEvents(socket);
-      accept.call(server, socket);
-      handedOver.add(socket);
-      socket.once("close", () => handedOver.delete(socket));
-      socket.resume();
-    });
+    if (!socket.destroyed) first(socket, handOver); // Else it was turned away.
   });
   return { areSending: () => handedOver.values().some((socket) => socket.writableLength > 0) };
 }

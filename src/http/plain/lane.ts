@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { First } from "../hand-over.ts";
+import type { First, HandOver } from "../hand-over.ts";
 import type { HttpLimits } from "../limits.ts";
 import type { RejectedRequest } from "../rejected.ts";
 import { type PlainHead, readHead } from "./head.ts";
@@ -49,11 +49,7 @@ export class PlainLane {
   }
 
   readonly take: First = (socket, handOver) => {
-    const connection = new Connection(socket, this.#options, (read) => {
-      this.#connections.delete(connection);
-      if (read !== undefined) handOver(read);
-    });
-    this.#connections.add(connection);
+    this.#connections.add(new Connection(socket, this.#options, this.#connections, handOver));
   };
 
   /** Looks for what takes too long. To be called each second. */
@@ -71,8 +67,8 @@ export class PlainLane {
 class Connection implements AnswerOwner {
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
-  /** Called once: with what was read, when Node is to go on, or with nothing when it is over. */
-  readonly #leave: (read?: Buffer | null) => void;
+  readonly #others: Set<Connection>;
+  readonly #toNode: HandOver;
   /** What was read and is not answered. */
   #octets: Buffer | null = null;
   /** Of a head that has not come to its end. */
@@ -89,13 +85,20 @@ class Connection implements AnswerOwner {
   /** What may have come on the connection in all before no more of it is dropped. */
   #mostRead = 0;
 
-  constructor(socket: Socket, options: ConnectionOptions, leave: (read?: Buffer | null) => void) {
+  /** It is among the `others` for as long as it is here. */
+  constructor(
+    socket: Socket,
+    options: ConnectionOptions,
+    others: Set<Connection>,
+    toNode: HandOver,
+  ) {
     this.#socket = socket;
     this.#options = options;
-    this.#leave = leave;
+    this.#others = others;
+    this.#toNode = toNode;
     this.#since = options.clock.seconds;
-    socket.on("data", this.#take).on("end", this.#ended).on("close", this.#closed);
-    socket.on("drain", this.#drained).on("error", destroy).on("timeout", destroy);
+    (socket as LaneSocket)[CONNECTION] = this;
+    for (const event in listeners) socket.on(event, listeners[event as keyof typeof listeners]);
   }
 
   get keepAliveFields(): string | null {
@@ -136,7 +139,7 @@ class Connection implements AnswerOwner {
     else if (!this.#isReading) this.#next();
   }
 
-  readonly #take = (chunk: Buffer): void => {
+  take(chunk: Buffer): void {
     if (this.#isOver) {
       if (this.#socket.bytesRead > this.#mostRead) this.#socket.pause();
       return;
@@ -147,7 +150,7 @@ class Connection implements AnswerOwner {
     } else this.#octets = Buffer.concat([this.#octets, chunk]);
     if (this.#response === null) this.#next();
     if (this.#mustWait && (this.#octets?.length ?? 0) > MAX_WAITING_BYTES) this.#socket.pause();
-  };
+  }
 
   /** Who does not take an answer gets no other. */
   get #mustWait(): boolean {
@@ -204,10 +207,10 @@ class Connection implements AnswerOwner {
     const read = this.#octets;
     this.#isOver = true;
     const socket = this.#socket;
-    socket.off("data", this.#take).off("end", this.#ended).off("close", this.#closed);
-    socket.off("drain", this.#drained).off("error", destroy).off("timeout", destroy);
+    for (const event in listeners) socket.off(event, listeners[event as keyof typeof listeners]);
     this.#octets = null;
-    this.#leave(read);
+    this.#others.delete(this);
+    this.#toNode(socket, read);
   }
 
   /** After the last answer. What still comes is dropped: left unread, it would have the system drop the answer. */
@@ -220,27 +223,48 @@ class Connection implements AnswerOwner {
   }
 
   /** As Node sees it, who has no more to say has left, and takes no answer that is not there yet. */
-  readonly #ended = (): void => {
+  ended(): void {
     if (this.#isOver) return;
     if (this.#mustWait || this.#octets === null) return this.#end();
     this.#isOver = true;
     this.#options.reject(this.#socket, { status: 400, isCutShort: this.#head !== null });
-  };
+  }
 
-  readonly #drained = (): void => {
+  drained(): void {
     if (this.#response !== null) this.#response.emit("drain");
     else this.#next();
-  };
+  }
 
-  readonly #closed = (): void => {
+  closed(): void {
     const response = this.#response;
     this.#isOver = true;
     this.#response = null;
     this.#octets = null;
-    this.#leave();
+    this.#others.delete(this);
     response?.gone();
-  };
+  }
 }
+
+const CONNECTION = Symbol("connection");
+type LaneSocket = Socket & { [CONNECTION]?: Connection };
+
+/** All connections have the same: each of thousands that wait would pay for six of its own. */
+const listeners = {
+  data(this: LaneSocket, chunk: Buffer): void {
+    this[CONNECTION]!.take(chunk);
+  },
+  end(this: LaneSocket): void {
+    this[CONNECTION]!.ended();
+  },
+  drain(this: LaneSocket): void {
+    this[CONNECTION]!.drained();
+  },
+  close(this: LaneSocket): void {
+    this[CONNECTION]!.closed();
+  },
+  error: destroy,
+  timeout: destroy,
+};
 
 function destroy(this: Socket): void {
   this.destroy();
