@@ -1,6 +1,6 @@
 /**
  * Connections as long as what comes on them is plain: requests that are read here and answered on the bare socket,
- * for a third of what Node's HTTP server takes. With the first that is anything else, a connection goes to Node.
+ * for less than Node's HTTP server takes. With the first that is anything else, a connection goes to Node.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
