@@ -3,13 +3,10 @@
  * for a small call, so it gets only the connections that carry something else.
  */
 import type { Socket } from "node:net";
-import { sendBehind } from "#http";
+import { latinOf, sendBehind, SMALL_BODY } from "#http";
 import { STATUS_CODES } from "#kit/node-http.ts";
 import { readCall, type WholeCall } from "./call-reader.ts";
 import type { Framed } from "./http-door.ts";
-
-/** An answer up to here leaves with its head as one string: one copy, and one buffer for the system. */
-const SMALL_BYTES = 16 * 1024;
 
 /** What the process may send while a call of its own is answered; it should wait. */
 const MAX_WAITING_BYTES = 128 * 1024;
@@ -65,11 +62,8 @@ async function send(socket: Socket, { status, headers, body, closes }: Framed): 
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Length: ${length}\r\n`;
   for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
   head += closes === true ? "Connection: close\r\n\r\n" : "\r\n";
-  if (body instanceof Uint8Array && length <= SMALL_BYTES) {
-    socket.write(
-      head + Buffer.from(body.buffer, body.byteOffset, length).toString("latin1"),
-      "latin1",
-    );
+  if (body instanceof Uint8Array && length <= SMALL_BODY) {
+    socket.write(head + latinOf(body), "latin1");
   } else {
     socket.cork();
     socket.write(head, "latin1");

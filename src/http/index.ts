@@ -7,7 +7,7 @@ export type { HttpLimits } from "./limits.ts";
 export { mustBeFree } from "./must-be-free.ts";
 export { type Reply, sendReply } from "./reply.ts";
 export { leaveUnsent, sendBehind, sendStream, type StreamedBody } from "./send-stream.ts";
-export { endWith, SMALL_BODY } from "./small-body.ts";
+export { endWith, latinOf, SMALL_BODY } from "./small-body.ts";
 export { requestIds } from "./request-id.ts";
 export { leavesMuch, octetsAtHand, requestOctets } from "./request-octets.ts";
 export { type Match, Router } from "./router.ts";

@@ -1,18 +1,5 @@
 /** Dates as header fields have them. RFC 9110 §5.6.7. */
 
-let second = Number.NaN;
-let text = "";
-
-/** The time now. It is asked for with each answer and changes once a second. */
-export function httpDateNow(): string {
-  const now = Date.now();
-  if (Math.floor(now / 1000) !== second) {
-    second = Math.floor(now / 1000);
-    text = new Date(now).toUTCString();
-  }
-  return text;
-}
-
 const DAY_MS = 86_400_000;
 /** Past this many days their texts are forgotten; those in use come back. */
 const MAX_DAYS = 1_000;
@@ -29,6 +16,10 @@ export function httpDate(at: number): string {
   const minutes = Math.floor(seconds / 60) % 60;
   const time = `${TWO_DIGITS[hours]}:${TWO_DIGITS[minutes]}:${TWO_DIGITS[seconds % 60]}`;
   return `${days.get(day) ?? remembered(day)} ${time} GMT`;
+}
+
+export function httpDateNow(): string {
+  return httpDate(Date.now());
 }
 
 function remembered(day: number): string {

@@ -29,7 +29,7 @@ function digestsOf(
   by = lanes,
 ): string[] {
   const digests: string[] = [];
-  const todo = [...bodies.entries()];
+  const waiting = [...bodies.entries()];
   const free = Array.from({ length: atOnce }, (_, i) => STATES_OCTETS + i * ROOM);
   const running = new Set<() => Md5Piece | null>();
   const begin = ([number, pieces]: [number, readonly Uint8Array[]], at: number) => {
@@ -50,8 +50,8 @@ function digestsOf(
     };
     running.add(current);
   };
-  while (todo.length > 0 || running.size > 0) {
-    while (todo.length > 0 && free.length > 0) begin(todo.shift()!, free.pop()!);
+  while (waiting.length > 0 || running.size > 0) {
+    while (waiting.length > 0 && free.length > 0) begin(waiting.shift()!, free.pop()!);
     const pieces = [...running].map((current) => current()).filter((piece) => piece !== null);
     if (pieces.length > 0) by.advance(pieces);
   }

@@ -25,7 +25,8 @@ const LINES = /^(?:[!-~][\t -~]*\r\n)+$/;
 /** The same as far as it has come, and how all of them begin. */
 const SOME_LINES = /^(?:[!-~][\t -~]*\r\n)*(?:[!-~][\t -~]*)?\r?$/;
 const BEGINNINGS = ["GET /", "HEAD /", "PUT /", "POST /", "DELETE /", "OPTIONS /", "PATCH /"];
-const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+/** RFC 9110 §5.6.2. */
+export const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const LENGTH = /^\d{1,5}$/;
 
 /** What changes how a request is read or answered, or what Node shows otherwise than as one text. */

@@ -1,12 +1,12 @@
 /** The text of an answer's head, and what it says of the body behind it. RFC 9112 §4, §6. */
 import { remember } from "#kit/remember.ts";
+import { TOKEN } from "./head.ts";
 
 /** As Node takes them: one after another, or by name. */
 export type FieldsGiven =
   | readonly string[]
   | Readonly<Record<string, string | number | readonly string[]>>;
 
-const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 /** What would end a line before its time, or cannot be sent as an octet. */
 const FORBIDDEN = /[^\t\x20-\x7e\x80-\xff]/;
 
