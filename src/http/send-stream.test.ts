@@ -4,6 +4,7 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from "no
 import type { AddressInfo } from "node:net";
 import { suite, test } from "node:test";
 import { setImmediate as soon, setTimeout as sleep } from "node:timers/promises";
+import type { Outlet } from "#kit/outlet.ts";
 import { breakOff } from "./break-off.ts";
 import { sendStream } from "./send-stream.ts";
 
@@ -21,12 +22,13 @@ class Source implements AsyncIterable<Uint8Array> {
     this.#left = length;
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined, Uint8Array> {
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined, Outlet> {
     return {
-      next: async (...[room]: [] | [Uint8Array]) => {
-        assert.ok(room !== undefined);
+      next: async (...[outlet]: [] | [Outlet]) => {
+        assert.ok(outlet !== undefined);
         if (this.#left === 0) return { done: true, value: undefined };
         await soon(); // Others have their turn, as while a disk is read.
+        const room = outlet.room();
         this.rooms.push(room);
         const octets = room.subarray(0, this.#left).fill(this.#value);
         this.#left -= octets.length;

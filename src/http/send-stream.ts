@@ -1,14 +1,22 @@
 /** Octets on their way to a client, no faster than it takes them. */
 import type { ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import { Socket } from "node:net";
+import { setImmediate as othersTurn } from "node:timers/promises";
+import { ServerResponse as NodeResponse } from "#kit/node-http.ts";
+import type { Outlet } from "#kit/outlet.ts";
 import { isGone } from "./break-off.ts";
+import { fileMover, isBare, MOST_MOVED_BYTES } from "./file-mover.ts";
+import { PlainResponse } from "./plain/response.ts";
 import { transferBuffers } from "./transfer-buffers.ts";
 
 /** An answer's body that is not held in memory: so many octets, of which some may be at hand. */
 export interface StreamedBody {
   readonly length: number;
   readonly first: Uint8Array;
-  /** Read to its end, or left. It is offered room, as the argument of `next`; octets may lie there or elsewhere. */
+  /**
+   * Read to its end, or left. It is offered an Outlet, as the argument of `next`; octets may lie in its room or
+   * elsewhere, or have been moved past it, for which an empty piece stands.
+   */
   readonly rest: AsyncIterable<Uint8Array>;
 }
 
@@ -24,45 +32,112 @@ export async function sendStream(response: ServerResponse, body: StreamedBody): 
 /** The same on a connection that goes on. */
 export async function sendBehind(
   response: ServerResponse | Socket,
-  body: StreamedBody,
+  { first, rest }: StreamedBody,
 ): Promise<void> {
-  const octets = body.rest[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, void, Buffer>;
+  const octets = rest[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, void, Outlet>;
+  const way = new WayOut(response);
   let isOver = false;
-  let sent = body.first.length === 0 ? Promise.resolve() : send(response, body.first, null);
+  if (first.length > 0) way.send(first);
   try {
-    while (!response.destroyed) {
-      const room = transferBuffers.take();
-      const step = await octets.next(room); // While what came before them is sent.
+    while (!way.isGone) {
+      const step = await octets.next(way); // While what came before them is sent.
       isOver = step.done === true;
-      if (step.done === true) {
-        transferBuffers.give(room);
-        break;
-      }
-      await sent;
-      const isInRoom = step.value.buffer === room.buffer;
-      if (!isInRoom) transferBuffers.give(room);
-      sent = send(response, step.value, isInRoom ? room : null);
+      if (step.done === true) break;
+      await way.take(step.value);
     }
   } finally {
+    way.leave();
     if (!isOver) await octets.return?.();
   }
 }
 
-/** Resolves when the system has the octets, or the client has gone. */
-function send(
-  response: ServerResponse | Socket,
-  octets: Uint8Array,
-  room: Buffer | null,
-): Promise<void> {
-  return new Promise((resolve) => {
-    response.once("close", resolve);
-    response.write(octets, (error) => {
-      response.off("close", resolve);
-      // Of one who has gone, some may still be on their way: other octets must not take their place.
-      if (room !== null && !error && !isGone(response)) transferBuffers.give(room);
-      resolve();
+/** Where the octets of one body go, a piece at a time. */
+class WayOut implements Outlet {
+  readonly #response: ServerResponse | Socket;
+  #sent: Promise<void> = Promise.resolve();
+  /** Offered for the next piece, and not used yet. */
+  #room: Buffer | null = null;
+  /** How much of the file went past it instead. */
+  #moved = 0;
+  #hasFailed = false;
+
+  constructor(response: ServerResponse | Socket) {
+    this.#response = response;
+  }
+
+  readonly room = (): Buffer => (this.#room ??= transferBuffers.take());
+
+  readonly move = (fd: number, at: number, most: number): number => {
+    const response = this.#response;
+    const mover = isBare(connectionOf(response)) ? fileMover() : null;
+    const count = Math.min(most, MOST_MOVED_BYTES);
+    if (mover === null || !mover.isAtHand(fd, at, count)) return 0;
+    const socket = beginBare(response);
+    if (socket === null) return 0;
+    const moved = mover.move(socket, fd, at, count);
+    asPlain(response)?.notePast(moved);
+    if (moved === count) return (this.#moved = moved);
+    // The connection is full. What is written to it in the usual way tells when it takes a good deal more.
+    const little = mover.readLittle(fd, at + moved, most - moved);
+    if (little !== null) this.send(little);
+    return (this.#moved = moved + (little?.length ?? 0));
+  };
+
+  /** Resolves when the next piece may come. */
+  async take(piece: Uint8Array): Promise<void> {
+    await this.#sent;
+    if (this.#moved === 0) {
+      const room = piece.buffer === this.#room?.buffer ? this.#room : null;
+      if (room !== null) this.#room = null;
+      this.send(piece, room);
+    } else if (this.#moved === MOST_MOVED_BYTES) await othersTurn(); // A quick client would take all of this thread.
+    this.#moved = 0;
+  }
+
+  /** Whether the client has gone. The connection says so a little later than a write that fails. */
+  get isGone(): boolean {
+    return this.#hasFailed || this.#response.destroyed;
+  }
+
+  /** `room` is where they lie, if that is to be used again. */
+  send(octets: Uint8Array, room: Buffer | null = null): void {
+    const response = this.#response;
+    // Resolves when the system has the octets, or the client has gone.
+    this.#sent = new Promise((resolve) => {
+      response.once("close", resolve);
+      response.write(octets, (error) => {
+        response.off("close", resolve);
+        if (error) this.#hasFailed = true;
+        // Of one who has gone, some may still be on their way: other octets must not take their place.
+        else if (room !== null && !isGone(response)) transferBuffers.give(room);
+        resolve();
+      });
     });
-  });
+  }
+
+  leave(): void {
+    if (this.#room !== null) transferBuffers.give(this.#room);
+    this.#room = null;
+  }
+}
+
+/** Null for an answer of HTTP/2, which shares its connection. */
+function connectionOf(response: ServerResponse | Socket): Socket | null {
+  if (response instanceof Socket) return response;
+  return response instanceof NodeResponse || asPlain(response) !== null ? response.socket : null;
+}
+
+/** Sends the head. Null where the body's octets may not follow it as they are. */
+function beginBare(response: ServerResponse | Socket): Socket | null {
+  if (response instanceof Socket) return response;
+  if (!response.headersSent || response.req.method === "HEAD") return null;
+  response.flushHeaders();
+  return response.chunkedEncoding ? null : response.socket;
+}
+
+/** Handlers know it as one of Node's. */
+function asPlain(response: unknown): PlainResponse | null {
+  return response instanceof PlainResponse ? response : null;
 }
 
 /** A body whose answer will not be sent. */

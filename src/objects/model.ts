@@ -107,8 +107,8 @@ export interface ByteRange {
 
 /**
  * Octets as they arrive, each piece good until the next is asked for. Whoever is given one reads it to its end, or
- * returns it early. `next` may be offered room of the reader's own: octets that begin there need no memory of their
- * own.
+ * returns it early. `next` may be given an Offer: octets that lie in room of the reader's own need no memory of their
+ * own, and for those of a file that were moved to where they go stands an empty piece.
  */
 export type Body = AsyncIterable<Uint8Array>;
 

@@ -192,17 +192,36 @@ export class Reading {
   }
 }
 
-async function* chained(
+/** Not a generator: the first piece of each part would be asked for without what its reader offers. */
+function chained(
   first: Body,
   parts: AsyncGenerator<PartRow>,
   open: (part: PartRow) => Promise<Body | null>,
-): Body {
-  yield* first;
-  for await (const part of parts) {
-    const next = await open(part);
-    if (next === null) throw new ObjectFault("unavailable", `Part ${part.number} is missing`);
-    yield* next;
-  }
+): AsyncIterableIterator<Uint8Array> {
+  let octets = first[Symbol.asyncIterator]();
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next(...offer: [] | [unknown]) {
+      for (;;) {
+        const step = await octets.next(...offer);
+        if (step.done !== true) return step;
+        const part = await parts.next();
+        if (part.done === true) return { done: true, value: undefined };
+        const next = await open(part.value);
+        if (next === null) {
+          throw new ObjectFault("unavailable", `Part ${part.value.number} is missing`);
+        }
+        octets = next[Symbol.asyncIterator]();
+      }
+    },
+    async return() {
+      await octets.return?.();
+      await parts.return(undefined);
+      return { done: true, value: undefined };
+    },
+  };
 }
 
 /** For octets from an offset on; null for what is not encrypted, or has no `iv` since its parts have. */

@@ -1,35 +1,18 @@
 /** Plain requests on the wire, in clear and over TLS, and connections that stop being plain. */
 import assert from "node:assert/strict";
-import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { IncomingMessage, type ServerResponse } from "node:http";
-import { connect as connectTcp, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { afterEach, suite, test } from "node:test";
-import { connect as connectTls, createSecureContext } from "node:tls";
-import { selfSigned } from "#kit/self-signed.ts";
-import { httpLimits } from "../../../test/support/http-limits.ts";
+import { connectTo, listenForTest } from "../../../test/support/http-listener.ts";
 import { msOf, PATIENCE_MS, until } from "../../../test/support/patience.ts";
 import { readBody } from "../body.ts";
 import type { HttpLimits } from "../limits.ts";
-import { type HttpListener, listenHttp } from "../server.ts";
+import type { HttpListener } from "../server.ts";
 
-const HOUR_MS = 3_600_000;
 const MIB = 1024 ** 2;
 /** More than the system takes for a client that reads nothing. */
 const MUCH = Buffer.alloc(32 * MIB, "m");
-
-const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-const pair = {
-  key: privateKey.export({ type: "pkcs8", format: "pem" }),
-  cert: selfSigned({
-    privateKey,
-    names: ["x.test"],
-    addresses: [],
-    validFrom: Date.now() - HOUR_MS,
-    validUntil: Date.now() + HOUR_MS,
-    serial: Buffer.from([1]),
-  }),
-};
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
 
@@ -75,34 +58,11 @@ class Client {
 for (const isSecure of [false, true]) {
   suite(`a plain request ${isSecure ? "over TLS" : "in clear"}`, () => {
     async function listen(handle: Handle, limits: Partial<HttpLimits> = {}): Promise<void> {
-      listener = await listenHttp({
-        address: { host: "127.0.0.1", port: 0 },
-        flag: "--test",
-        limits: { ...httpLimits, ...limits },
-        handle,
-        answerRejected: ({ status, isCutShort }) => ({
-          type: "text/plain",
-          body: `refused ${status}${isCutShort === true ? " cut short" : ""}`,
-          requestId: "",
-        }),
-        unlimited: null,
-        onTurnedAway: assert.fail,
-        ...(isSecure && {
-          tls: {
-            contextFor: async () => createSecureContext(pair),
-            fallback: () => pair,
-            ticketKeys: new Uint8Array(48),
-          },
-        }),
-      });
+      listener = await listenForTest({ isSecure, handle, limits });
     }
 
     async function open(): Promise<Client> {
-      const { address } = listener;
-      const socket = isSecure
-        ? connectTls({ ...address, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] })
-        : connectTcp(address);
-      await once(socket, isSecure ? "secureConnect" : "connect");
+      const socket = await connectTo(listener, isSecure);
       return new Client(socket);
     }
 

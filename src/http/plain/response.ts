@@ -26,13 +26,13 @@ export class PlainResponse extends EventEmitter {
   shouldKeepAlive: boolean;
   statusCode = 200;
   headersSent = false;
+  chunkedEncoding = false;
   writableEnded = false;
   destroyed = false;
   readonly #owner: AnswerOwner;
   /** Until it is sent, which it is with the first of the body. */
   #head: ResponseHead | null = null;
   #hasBody = true;
-  #isChunked = false;
   /** Octets that were announced and are still to come; null for as many as there are. */
   #left: number | null = null;
   #trailers = "";
@@ -108,6 +108,11 @@ export class PlainResponse extends EventEmitter {
     return this;
   }
 
+  /** So many octets of the body went to the connection behind the head, by another way. */
+  notePast(octets: number): void {
+    if (this.#left !== null) this.#left -= octets;
+  }
+
   destroy(): this {
     this.socket.destroy();
     return this;
@@ -124,7 +129,7 @@ export class PlainResponse extends EventEmitter {
     const head = this.#takeHead(octets.length);
     if (this.#left !== null) this.#left -= octets.length;
     const body = typeof octets === "string" ? octets : latinOf(octets);
-    const isInChunks = this.#isChunked && this.#hasBody;
+    const isInChunks = this.chunkedEncoding && this.#hasBody;
     this.socket.write(head + (isInChunks ? inChunks(body) : body), "latin1");
   }
 
@@ -134,14 +139,14 @@ export class PlainResponse extends EventEmitter {
     socket.cork();
     if (this.#head !== null) socket.write(this.#takeHead(length), "latin1");
     if (octets.length > 0) this.#writeOctets(octets);
-    if (this.#isChunked) socket.write(`0\r\n${this.#trailers}\r\n`, "latin1");
+    if (this.chunkedEncoding) socket.write(`0\r\n${this.#trailers}\r\n`, "latin1");
     socket.uncork();
   }
 
   #writeOctets(octets: Uint8Array | string, done?: Done): boolean {
     const { socket } = this;
     if (this.#left !== null) this.#left -= octets.length;
-    if (!this.#isChunked) return socket.write(octets, "latin1", done);
+    if (!this.chunkedEncoding) return socket.write(octets, "latin1", done);
     socket.write(`${octets.length.toString(16)}\r\n`, "latin1");
     socket.write(octets, "latin1");
     return socket.write("\r\n", "latin1", done);
@@ -162,8 +167,8 @@ export class PlainResponse extends EventEmitter {
     if (head.length === null && !head.isChunked) {
       if (length !== null) return `${text}Content-Length: ${length}\r\n\r\n`;
       text += "Transfer-Encoding: chunked\r\n";
-      this.#isChunked = true;
-    } else if (head.isChunked) this.#isChunked = true;
+      this.chunkedEncoding = true;
+    } else if (head.isChunked) this.chunkedEncoding = true;
     else this.#left = head.length;
     return `${text}\r\n`;
   }

@@ -5,7 +5,7 @@
 import { UDP_PAYLOAD_OCTETS } from "../client.ts";
 import { DatagramBatch, type DatagramPeer } from "./datagram-batch.ts";
 import { type Endpoint, moduleUrl } from "./endpoint.ts";
-import { EFD_CLOEXEC, EFD_NONBLOCK, type Libc, MSG_DONTWAIT } from "./libc.ts";
+import { EFD_CLOEXEC, EFD_NONBLOCK, type Libc, MSG_DONTWAIT } from "#kit/libc.ts";
 import type { ResolvedAddress } from "./sockaddr.ts";
 import { check, openSockets, type Sockets } from "./sockets.ts";
 

@@ -18,7 +18,7 @@ import {
 } from "./control.ts";
 import { COUNTER, observeBatch } from "./counters.ts";
 import { DatagramBatch, type DatagramForm } from "./datagram-batch.ts";
-import { EAGAIN, loadLibc, MSG_DONTWAIT, POLLIN, POLLNVAL, POLLOUT } from "./libc.ts";
+import { EAGAIN, loadLibc, MSG_DONTWAIT, POLLIN, POLLNVAL, POLLOUT } from "#kit/libc.ts";
 
 export interface QueryThreadData extends ThreadData {
   readonly socket: number;

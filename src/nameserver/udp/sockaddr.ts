@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { parseIpv4, parseIpv6 } from "#dns";
 import type { HostPort } from "#kit/address.ts";
-import { AF_INET, AF_INET6 } from "./libc.ts";
+import { AF_INET, AF_INET6 } from "#kit/libc.ts";
 
 export interface ResolvedAddress extends HostPort {
   readonly family: 4 | 6;

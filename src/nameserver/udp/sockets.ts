@@ -1,7 +1,7 @@
 /** Opens the sockets of the query threads: one each on the same port, which the kernel spreads over them. */
 import { getSystemErrorMessage, getSystemErrorName } from "node:util";
 import type { DatagramForm } from "./datagram-batch.ts";
-import * as libc from "./libc.ts";
+import * as libc from "#kit/libc.ts";
 import { encodeSockaddr, isWildcard, portOf, type ResolvedAddress } from "./sockaddr.ts";
 
 /**

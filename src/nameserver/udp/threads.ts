@@ -9,7 +9,7 @@ import { readCounters, type UdpCounters } from "./counters.ts";
 import { openDgramEndpoint } from "./dgram-endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type AnswerLater, LateAnswers } from "./late-answers.ts";
-import { isBatchPlatform, loadLibc, type Libc } from "./libc.ts";
+import { isKnownPlatform, loadLibc, type Libc } from "#kit/libc.ts";
 import { resolveAddress } from "./sockaddr.ts";
 import { Supervisor } from "./supervisor.ts";
 
@@ -86,7 +86,7 @@ export async function startUdp(options: UdpOptions): Promise<UdpListener> {
 }
 
 async function openEndpoint({ address, threads, log, ...options }: UdpOptions): Promise<Endpoint> {
-  const wanted = options.endpoint ?? (isBatchPlatform ? "batch" : "dgram");
+  const wanted = options.endpoint ?? (isKnownPlatform ? "batch" : "dgram");
   const libc = wanted === "batch" ? await libcOrNull(log) : null;
   try {
     const resolved = await resolveAddress(address);

@@ -1,5 +1,5 @@
 /** Both ways to serve UDP, under the one contract. */
-import { isBatchPlatform } from "./libc.ts";
+import { isKnownPlatform } from "#kit/libc.ts";
 import { udpContract } from "./udp.contract.ts";
 
 udpContract("node:dgram", {
@@ -10,7 +10,7 @@ udpContract("node:dgram", {
   longestQuery: 65_507,
 });
 
-if (isBatchPlatform) {
+if (isKnownPlatform) {
   udpContract("recvmmsg and sendmmsg", {
     endpoint: "batch",
     severalThreads: true,

@@ -1,4 +1,5 @@
 /** A blob's file that is open for one reader. */
+import type { Offer } from "#kit/outlet.ts";
 import type { OpenBlob } from "../driver.ts";
 import { ObjectFault } from "../fault.ts";
 import type { Body, ByteRange } from "../model.ts";
@@ -15,6 +16,8 @@ const MOST_ROOM_BYTES = 4 * 1024 * 1024;
 
 /** Less room than this is not read into: each read has its price, and a reader may have only a few octets. */
 const LEAST_ROOM_BYTES = 64 * 1024;
+
+const NOTHING = new Uint8Array(0);
 
 export class OpenFile implements OpenBlob {
   readonly size: number;
@@ -33,9 +36,10 @@ export class OpenFile implements OpenBlob {
   read({ offset, length }: ByteRange): Body {
     const end = offset + length;
     let at = offset;
-    const next = async (room?: Uint8Array): Promise<IteratorResult<Uint8Array, undefined>> => {
+    const next = async (offer?: Offer): Promise<IteratorResult<Uint8Array, undefined>> => {
       if (at === end) return finish();
-      const chunk = chunkFor(end - at, room);
+      const moved = this.#move(offer, at, end - at);
+      const chunk = moved > 0 ? NOTHING : chunkFor(end - at, offer);
       try {
         this.#reading = this.#fill(chunk, at);
         await this.#reading;
@@ -43,7 +47,7 @@ export class OpenFile implements OpenBlob {
         await finish();
         throw error;
       }
-      at += chunk.length;
+      at += moved + chunk.length;
       if (at === end) await this[Symbol.asyncDispose]();
       return { done: false, value: chunk };
     };
@@ -53,6 +57,11 @@ export class OpenFile implements OpenBlob {
       return { done: true, value: undefined };
     };
     return { [Symbol.asyncIterator]: () => ({ next, return: finish }) };
+  }
+
+  #move(offer: Offer | undefined, at: number, most: number): number {
+    const canMove = this.#fd !== null && offer !== undefined && !(offer instanceof Uint8Array);
+    return canMove ? offer.move(this.#fd!, at, most) : 0;
   }
 
   async #fill(chunk: Uint8Array, at: number): Promise<void> {
@@ -81,7 +90,8 @@ export class OpenFile implements OpenBlob {
 }
 
 /** New unless there is room: the consumer may still hold the last, in the queue of a socket. */
-function chunkFor(left: number, room: Uint8Array | undefined): Uint8Array {
+function chunkFor(left: number, offer: Offer | undefined): Uint8Array {
+  const room = offer === undefined || offer instanceof Uint8Array ? offer : offer.room();
   if (room === undefined || room.length < Math.min(LEAST_ROOM_BYTES, left)) {
     return Buffer.allocUnsafe(Math.min(CHUNK_BYTES, left));
   }

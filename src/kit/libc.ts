@@ -1,7 +1,7 @@
 /**
- * The system calls that move datagrams in batches, taken from the C library of the process.
- * Everything foreign is in this file: their signatures, and the numbers that Linux gives its
- * options on x64 and arm64 (asm-generic/socket.h, linux/in.h, linux/in6.h).
+ * The system calls that Node has no way to, taken from the C library of the process: those that move datagrams in
+ * batches, and octets from a file to a socket. Everything foreign is in this file: their signatures, and the numbers
+ * that Linux gives its options on x64 and arm64 (asm-generic/socket.h, linux/in.h, linux/in6.h, linux/fs.h).
  */
 
 /** Addresses are numbers here: user space ends far below 2^53, and a BigInt a call would be garbage. */
@@ -21,6 +21,13 @@ export interface Libc {
   errno(): number;
   /** Where a buffer lies. It never moves, and lies there until nothing in the thread refers to it. */
   readonly addressOf: (memory: ArrayBuffer) => number;
+}
+
+/** They write where the memory that they are given lies, by its address. */
+export interface FileCalls {
+  sendfile(to: number, from: number, offset: number, count: number): number;
+  preadv2(fd: number, vectors: number, count: number, offset: number, flags: number): number;
+  readonly addressOf: Libc["addressOf"];
 }
 
 export const AF_INET = 2;
@@ -51,14 +58,16 @@ export const POLLOUT = 0x4;
 export const POLLNVAL = 0x20;
 export const EAGAIN = 11;
 
+/** What the system has not in memory is not read. */
+export const RWF_NOWAIT = 0x8;
+
 /** Whether the numbers and layouts here are those of this machine. */
-export const isBatchPlatform =
+export const isKnownPlatform =
   process.platform === "linux" && (process.arch === "x64" || process.arch === "arm64");
 
 /** Loaded late, so that other systems never touch the foreign functions. */
 export async function loadLibc(): Promise<Libc> {
-  const { default: koffi } = await import("koffi");
-  const lib = koffi.load(null); // What the process itself is linked with, glibc or musl.
+  const { lib, koffi, addressOf } = await loadKoffi();
   const headers = ["int", "uintptr_t", "uint", "int"];
   return {
     recvmmsg: lib.func("recvmmsg", "int", [...headers, "uintptr_t"]),
@@ -73,6 +82,25 @@ export async function loadLibc(): Promise<Libc> {
     write: lib.func("write", "long", ["int", "void *", "size_t"]),
     close: lib.func("close", "int", ["int"]),
     errno: () => koffi.errno(),
-    addressOf: (memory) => Number(koffi.address(memory)),
+    addressOf,
+  };
+}
+
+/** Apart from the others: older libraries may lack these. */
+export async function loadFileCalls(): Promise<FileCalls> {
+  const { lib, addressOf } = await loadKoffi();
+  return {
+    sendfile: lib.func("sendfile", "long", ["int", "int", "uintptr_t", "size_t"]),
+    preadv2: lib.func("preadv2", "long", ["int", "uintptr_t", "int", "long", "int"]),
+    addressOf,
+  };
+}
+
+async function loadKoffi() {
+  const { default: koffi } = await import("koffi");
+  return {
+    koffi,
+    lib: koffi.load(null), // What the process itself is linked with, glibc or musl.
+    addressOf: (memory: ArrayBuffer) => Number(koffi.address(memory)),
   };
 }

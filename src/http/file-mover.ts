@@ -1,0 +1,87 @@
+/**
+ * Octets from a file to a connection within the system: they need not come into this process to go out of it. Only
+ * what the system has in memory goes so. A disk would hold up the whole thread; what is read from it takes the usual
+ * way.
+ */
+import type { Socket } from "node:net";
+import { type FileCalls, isKnownPlatform, loadFileCalls, RWF_NOWAIT } from "#kit/libc.ts";
+
+/** About what the system holds for a connection. The thread is busy with it for a quarter of a millisecond. */
+export const MOST_MOVED_BYTES = 4 * 1024 ** 2;
+
+/** What is copied to hear when a connection that is full takes more: as little as is worth a call. */
+const LITTLE_BYTES = 16 * 1024;
+
+let mover: FileMover | null = null;
+let isWanted = false;
+
+/** Null on systems without such calls, and for the first bodies of a thread, until it has them. */
+export function fileMover(): FileMover | null {
+  if (!isWanted && isKnownPlatform) {
+    // Where koffi cannot be loaded, or the library lacks a call, all is the same but slower.
+    loadFileCalls().then(
+      (calls) => (mover = new FileMover(calls)),
+      () => {},
+    );
+  }
+  isWanted = true;
+  return mover;
+}
+
+export class FileMover {
+  readonly #calls: FileCalls;
+  /** The place in the file, for sendfile. */
+  readonly #place = new BigInt64Array(1);
+  /** An iovec for one octet, and an iovec for a few. */
+  readonly #vectors = new BigUint64Array(4);
+  readonly #octet = new Uint8Array(1);
+  readonly #little = Buffer.allocUnsafeSlow(LITTLE_BYTES);
+  readonly #placeAddress: number;
+  readonly #octetVector: number;
+  readonly #littleVector: number;
+
+  constructor(calls: FileCalls) {
+    const { addressOf } = calls;
+    this.#calls = calls;
+    this.#placeAddress = addressOf(this.#place.buffer);
+    this.#octetVector = addressOf(this.#vectors.buffer);
+    this.#littleVector = this.#octetVector + this.#vectors.byteLength / 2;
+    this.#vectors[0] = BigInt(addressOf(this.#octet.buffer));
+    this.#vectors[1] = BigInt(this.#octet.length);
+    this.#vectors[2] = BigInt(addressOf(this.#little.buffer));
+  }
+
+  /** Whether the system has these octets in memory, as far as can be told by the first and the last of them. */
+  isAtHand(fd: number, at: number, count: number): boolean {
+    return this.#readsOctet(fd, at) && this.#readsOctet(fd, at + count - 1);
+  }
+
+  /** How many octets went; none when the connection takes no more. It must be a bare one. */
+  move(socket: Socket, fd: number, at: number, count: number): number {
+    if (socket.writableLength > 0) return 0; // What Node has still to write comes first.
+    this.#place[0] = BigInt(at);
+    return Math.max(0, this.#calls.sendfile(descriptorOf(socket), fd, this.#placeAddress, count));
+  }
+
+  /** A copy of the first octets, if they are still at hand. */
+  readLittle(fd: number, at: number, most: number): Buffer | null {
+    this.#vectors[3] = BigInt(Math.min(most, LITTLE_BYTES));
+    const count = this.#calls.preadv2(fd, this.#littleVector, 1, at, RWF_NOWAIT);
+    return count > 0 ? Buffer.from(this.#little.subarray(0, count)) : null;
+  }
+
+  #readsOctet(fd: number, at: number): boolean {
+    return this.#calls.preadv2(fd, this.#octetVector, 1, at, RWF_NOWAIT) === 1;
+  }
+}
+
+/** Whether octets go out on the connection as they are. One that is encrypted has the same descriptor below it. */
+export function isBare(socket: Socket | null): boolean {
+  return socket !== null && !("encrypted" in socket) && descriptorOf(socket) >= 0;
+}
+
+/** Below 0 for one that is closed. Not documented: where it is not there, nothing is moved. A test holds it. */
+function descriptorOf(socket: Socket): number {
+  const { _handle: handle } = socket as { readonly _handle?: { readonly fd?: number } | null };
+  return handle?.fd ?? -1;
+}
