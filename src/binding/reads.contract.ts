@@ -161,6 +161,16 @@ export function reads(buckets: Buckets): void {
       );
     });
 
+    test("gives octets that are the caller's own, however often they are asked for", async () => {
+      const bucket = await buckets.fresh();
+      await bucket.put("k", "hello");
+      for (let i = 0; i < 4; i++) {
+        const found = await (await bucket.get("k"))!.bytes();
+        assert.equal(new TextDecoder().decode(found), "hello");
+        found.fill(0);
+      }
+    });
+
     test("keeps the version that it opened", async () => {
       const bucket = await buckets.fresh();
       for (const length of [100, 3 * MIB]) {

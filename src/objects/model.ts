@@ -135,8 +135,8 @@ export type GetResult =
       readonly range: ByteRange;
       /**
        * The octets of the range, of the version that was found, whatever is written meanwhile. Small
-       * objects come as they lie in memory, and are the reader's own. A stream must be read or returned, or
-       * it holds its blob.
+       * objects come as they lie in memory: others may read them there, so nobody may change them. A stream
+       * must be read or returned, or it holds its blob.
        */
       readonly body: Uint8Array | Body;
     };

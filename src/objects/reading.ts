@@ -60,8 +60,9 @@ export class Reading {
     const { conditions, partNumber } = options;
     let version = "";
     for (let attempt = 1; ; attempt++) {
-      const known = attempt === 1 ? this.#recent?.whole(bucket, key) : null;
-      const row = known ?? (await this.#readWhole(bucket, key));
+      const row =
+        (attempt === 1 ? this.#recent?.whole(bucket, key) : null) ??
+        (await this.#readWhole(bucket, key));
       if (row === null) return { kind: "missing" };
       const object = infoOf({ ...row, key }, row.metadata ?? {});
       const seal = Seal.open(row.encryption, options.encryption);

@@ -1,15 +1,13 @@
 /**
- * Rows of objects that are asked for again and again, with their octets where they are few. One is good until a
- * change of its object begins, on whichever thread; while one is under way, everybody reads what is there.
+ * Rows of objects that are asked for again and again, with the octets that lie in them. One is good until a change of
+ * its object begins, on whichever thread; while one is under way, everybody reads what is there.
  */
 import type { Changes } from "#kit/changes.ts";
 import type { Bucket } from "./model.ts";
 import type { FoundObject, InfoRow } from "./object-rows.ts";
 
-/** Of memory, on each thread: two thousand rows with the largest octets, or three times as many of 1 KiB. */
-const MAX_MEMORY = 10 * 1024 ** 2;
-/** Octets are copied for each reader. Beyond this the database takes little longer, for reading many is most of its work. */
-const MAX_OCTETS = 4 * 1024;
+/** Of memory, on each thread: four hundred rows with the most octets that a row holds, or some 25,000 with 1 KiB. */
+const MAX_MEMORY = 48 * 1024 ** 2;
 
 /** What a row takes of memory, beside its octets and its metadata. */
 const ROW_MEMORY = 768;
@@ -47,10 +45,9 @@ export class RecentObjects {
     return this.#find(number, key)?.info ?? null;
   }
 
-  /** Its octets are the reader's own. */
+  /** Its octets are those of all who read them. */
   whole({ number }: Bucket, key: string): FoundObject | null {
-    const whole = this.#find(number, key)?.whole ?? null;
-    return whole && { ...whole, body: whole.body && whole.body.slice() };
+    return this.#find(number, key)?.whole ?? null;
   }
 
   /** To be asked before the object is read; null when what is read is not to be kept. */
@@ -66,11 +63,8 @@ export class RecentObjects {
     this.#place(hashOf(number, key), { bucket: number, key, info, whole: null, quiet, memory });
   }
 
-  keepWhole({ number }: Bucket, key: string, quiet: number, row: FoundObject): void {
-    const { body } = row;
-    if (body !== null && body.length > MAX_OCTETS) return;
-    const whole = { ...row, body: body && body.slice() };
-    const memory = memoryOf(key, whole, body?.length ?? 0);
+  keepWhole({ number }: Bucket, key: string, quiet: number, whole: FoundObject): void {
+    const memory = memoryOf(key, whole, whole.body?.length ?? 0);
     this.#place(hashOf(number, key), { bucket: number, key, info: whole, whole, quiet, memory });
   }
 
