@@ -1,6 +1,7 @@
-/** Objects over S3: our door beside nginx with plain files, s3rver, the disk, and a server of one's own. */
+/** Objects over S3: our door beside nginx with plain files, s3rver, radosgw, the disk, and a server of one's own. */
 import type { Bench, BenchContext } from "./kit/bench.ts";
 import { runBenches } from "./kit/command.ts";
+import { RADOSGW_PACKAGES, radosgw } from "./kit/radosgw.ts";
 import {
   nginxFiles,
   otherServer,
@@ -16,14 +17,14 @@ import { hasWrk, WRK_PACKAGE } from "./kit/wrk.ts";
 
 export const s3: Bench = {
   name: "s3",
-  summary: "objects over S3, beside nginx, s3rver and the disk",
+  summary: "objects over S3, beside nginx, s3rver, radosgw and the disk",
   defaults: { rounds: 3, seconds: 3 },
   pinned: true,
-  parameters: { ...s3Parameters, durable: "ours syncs every put, s3rver does not" },
+  parameters: { ...s3Parameters, durable: "ours and radosgw sync every put, s3rver does not" },
   flags: {
     endpoint: {
       value: "URL",
-      help: "an S3 server that runs already, such as radosgw, with AWS_… keys for all of them",
+      help: "an S3 server that runs already, whose key AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY hold",
       check(value) {
         if (!URL.canParse(value)) throw new Error(`--endpoint takes an address, not "${value}".`);
       },
@@ -65,11 +66,16 @@ export const s3: Bench = {
 function contendersOf({ leftovers, note, flags }: BenchContext, sdk: S3Sdk): S3Contender[] {
   const nginx = nginxFiles(leftovers);
   if (nginx === null) note("nginx is not installed (apt-get install nginx-light) and is left out");
+  const ceph = radosgw(leftovers, sdk);
+  if (ceph === null) {
+    note(`radosgw is not installed (apt-get install ${RADOSGW_PACKAGES}) and is left out`);
+  }
   const { endpoint, pid } = flags;
   return [
     selvedgeS3(leftovers, sdk),
     ...(nginx === null ? [] : [nginx]),
     s3rver(leftovers, sdk),
+    ...(ceph === null ? [] : [ceph]),
     ...(endpoint === undefined
       ? []
       : [otherServer(sdk, String(endpoint), pid === undefined ? null : Number(pid))]),

@@ -24,8 +24,15 @@ import {
 } from "./s3-site.ts";
 import { selvedge } from "./selvedge.ts";
 
+export interface S3Key {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
 export interface S3Contender extends Contender {
   readonly key: string;
+  /** What it knows its clients by. */
+  readonly credentials: S3Key;
   /** Whether it can be asked for this. */
   can(action: S3Workload["action"]): boolean;
   /** Puts what is read into it; asked once after each start. */
@@ -92,15 +99,19 @@ export function otherServer(sdk: S3Sdk, address: string, pid: number | null): S3
     async start() {
       return { pid: pid ?? process.pid, address, startMs: 0, async [Symbol.asyncDispose]() {} };
     },
-    ...overS3(sdk),
+    ...overS3(sdk, keyOfEnvironment()),
   };
 }
 
-function overS3(sdk: S3Sdk): Pick<S3Contender, "can" | "fill" | "pathsOf"> {
+export function overS3(
+  sdk: S3Sdk,
+  credentials: S3Key = KEY,
+): Pick<S3Contender, "can" | "fill" | "pathsOf" | "credentials"> {
   return {
+    credentials,
     can: () => true,
     async fill(running) {
-      using client = clientOf(sdk, running);
+      using client = clientOf(sdk, running, credentials);
       const isThere = client.send(new sdk.S3.HeadBucketCommand({ Bucket: BUCKET })).then(
         () => true,
         () => false,
@@ -109,7 +120,7 @@ function overS3(sdk: S3Sdk): Pick<S3Contender, "can" | "fill" | "pathsOf"> {
       await fillBucket(sdk, client);
     },
     async pathsOf(running, workload) {
-      using client = clientOf(sdk, running);
+      using client = clientOf(sdk, running, credentials);
       return signedPaths(sdk, client, workload);
     },
   };
@@ -118,19 +129,19 @@ function overS3(sdk: S3Sdk): Pick<S3Contender, "can" | "fill" | "pathsOf"> {
 /** It would warn of each address that is signed before its body is known. */
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
-export function clientOf({ S3 }: S3Sdk, { address }: Pick<Running, "address">) {
+export function clientOf({ S3 }: S3Sdk, { address }: Pick<Running, "address">, credentials: S3Key) {
   const client: S3Client = new S3.S3Client({
     endpoint: address,
     region: REGION,
-    credentials: credentialsHere(),
+    credentials,
     forcePathStyle: true,
     logger: SILENT,
   });
   return Object.assign(client, { [Symbol.dispose]: () => client.destroy() });
 }
 
-/** Another server has keys of its own, which come as they do for every S3 tool. */
-function credentialsHere() {
+/** A server that runs already has keys of its own, which come as they do for every S3 tool. */
+function keyOfEnvironment(): S3Key {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = process.env;
   return id && secret ? { accessKeyId: id, secretAccessKey: secret } : KEY;
 }
@@ -145,6 +156,7 @@ export function nginxFiles(leftovers: Leftovers): S3Contender | null {
   return {
     key: NGINX,
     name,
+    credentials: KEY, // It asks for none.
     can: (action) => action === "get",
     async start() {
       await using undo = new AsyncDisposableStack(); // If the start fails, stops what was started.

@@ -70,7 +70,8 @@ async function measureSdk(
   for (const { key, name, action, size } of asked) {
     context.note(`${contender.name}: ${name}`);
     await using load = startLoad<SdkJob, HttpResult>(context.leftovers, program, context.cores);
-    const job = { address: server.address, action: action as SdkJob["action"], size };
+    const { credentials } = contender;
+    const job = { address: server.address, credentials, action: action as SdkJob["action"], size };
     figures[key] = await measureLoad(context, server, size, (seconds) =>
       load.run({ ...job, seconds }),
     );

@@ -1,6 +1,7 @@
 /** From what was measured of S3 servers to rows: what is shown of each, and what is aimed at. */
 import type { Aim, Condition, Figures, Row, ShownFigure, Side } from "./bench.ts";
 import { quiet } from "./dns-rows.ts";
+import { RADOSGW } from "./radosgw.ts";
 import { NGINX, OTHER, OURS } from "./s3-contenders.ts";
 import { type S3Figures, sdkWorkloads } from "./s3-measure.ts";
 import { type S3Workload, SIZES, workloads } from "./s3-site.ts";
@@ -71,7 +72,12 @@ function aimsOf({ action, size }: S3Workload, peer: string): Aim[] {
     const text = `at least ${PUT_RATIO * 100} % of what the disk allows`;
     return [{ text, key: "megabytes", ratioAtLeast: PUT_RATIO }];
   }
-  if (peer === OTHER && action !== "list" && size.octets <= SMALL_OCTETS) {
+  if (action === "list" || size.octets > SMALL_OCTETS) return [];
+  if (peer === RADOSGW) {
+    const text = `at least ${OTHER_RATIO} times radosgw's requests per CPU second`;
+    return [{ text, key: "perCore", ratioAtLeast: OTHER_RATIO }];
+  }
+  if (peer === OTHER) {
     const text = `at least ${OTHER_RATIO} times as many requests a second`;
     return [{ text, key: "rate", ratioAtLeast: OTHER_RATIO }];
   }

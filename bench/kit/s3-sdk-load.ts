@@ -1,5 +1,5 @@
 /** Loads an S3 server with the SDK, as programs do: it signs, hashes and checks each request itself. */
-import { clientOf } from "./s3-contenders.ts";
+import { clientOf, type S3Key } from "./s3-contenders.ts";
 import { Histogram } from "./histogram.ts";
 import type { HttpResult } from "./http-load.ts";
 import { serveJobs } from "./load-process.ts";
@@ -7,14 +7,16 @@ import { BUCKET, keysOf, octetsOf, type S3Size } from "./s3-site.ts";
 
 export interface SdkJob {
   readonly address: string;
+  readonly credentials: S3Key;
   readonly action: "get" | "put";
   readonly size: S3Size;
   readonly seconds: number;
 }
 
-serveJobs(async ({ address, action, size, seconds }: SdkJob): Promise<HttpResult> => {
+serveJobs(async (job: SdkJob): Promise<HttpResult> => {
+  const { address, credentials, action, size, seconds } = job;
   const sdk = await import("../../test/clients/s3.ts");
-  using client = clientOf(sdk, { address });
+  using client = clientOf(sdk, { address }, credentials);
   const { GetObjectCommand, PutObjectCommand } = sdk.S3;
   const keys = keysOf({ action, size });
   const Body = octetsOf(size.octets);
