@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Body, ObjectStore } from "#objects";
+import { type Body, ObjectFault, type ObjectStore } from "#objects";
 import { localTransport } from "./local.ts";
 
 const CHUNKS = 3;
@@ -48,4 +48,21 @@ test("the chunks of another stream stay whole: whoever made them may use them ag
   const chunk = new Uint8Array(CHUNK_OCTETS);
   const stream = streamOf(false, () => chunk);
   assert.deepEqual(await lengthsAfterwards(stream), Array(CHUNKS).fill(CHUNK_OCTETS));
+});
+
+/** The class that programs use has copied what it hands to a transport. */
+test("the memory of a value is free when it is stored, and left alone when it is not", async () => {
+  const put = (refuse: boolean) => ({
+    bucket: async () => ({}),
+    async uploadPart() {
+      if (refuse) throw new ObjectFault("unavailable", "The disk is full");
+      return { etag: "" };
+    },
+  });
+  for (const refuse of [false, true]) {
+    const value = new Uint8Array(CHUNK_OCTETS);
+    const transport = localTransport(put(refuse) as unknown as ObjectStore, "bucket");
+    assert.equal((await transport.send(request, value)).ok, !refuse);
+    assert.equal(value.length, refuse ? CHUNK_OCTETS : 0);
+  }
 });

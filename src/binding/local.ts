@@ -12,6 +12,7 @@ export function localTransport(store: ObjectStore, bucketName: string): StoreTra
     async send(request, given) {
       const octets = given instanceof ReadableStream ? chunksIn(given) : (given ?? NOTHING);
       const reply = await serve(store, () => store.bucket(bucketName), request, octets);
+      if (reply.ok && given instanceof Uint8Array) giveBack(given); // It is a copy, and all of it is kept.
       // What is at hand in the store is for all to read; a program may do with its own as it likes.
       const isShared = reply.ok && reply.body instanceof Uint8Array;
       return isShared ? { ...reply, body: reply.body.slice() } : reply;
