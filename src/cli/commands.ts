@@ -1,12 +1,22 @@
 /** Every command of the client, one line each, in the order of the help. */
+import { addDomain } from "./bucket-domains/add.ts";
+import { listDomains } from "./bucket-domains/list.ts";
+import { removeDomain } from "./bucket-domains/remove.ts";
 import { createBucket } from "./buckets/create.ts";
 import { deleteBucket } from "./buckets/delete.ts";
 import { showBucket } from "./buckets/info.ts";
 import { listBuckets } from "./buckets/list.ts";
 import type { Command } from "./command.ts";
+import { deleteCors } from "./cors/delete.ts";
+import { listCors } from "./cors/list.ts";
+import { setCors } from "./cors/set.ts";
 import { createKey } from "./keys/create.ts";
 import { listKeys } from "./keys/list.ts";
 import { revokeKey } from "./keys/revoke.ts";
+import { addLifecycle } from "./lifecycle/add.ts";
+import { listLifecycle } from "./lifecycle/list.ts";
+import { removeLifecycle } from "./lifecycle/remove.ts";
+import { setLifecycle } from "./lifecycle/set.ts";
 import { addNotification } from "./notifications/add.ts";
 import { listNotifications } from "./notifications/list.ts";
 import { removeNotification } from "./notifications/remove.ts";
@@ -16,6 +26,9 @@ import { getObjects } from "./objects/get.ts";
 import { headObject } from "./objects/head.ts";
 import { listObjects } from "./objects/list.ts";
 import { putObjects } from "./objects/put.ts";
+import { publicOff } from "./public-access/off.ts";
+import { publicOn } from "./public-access/on.ts";
+import { publicStatus } from "./public-access/status.ts";
 import { addRecord } from "./records/add.ts";
 import { editRecord } from "./records/edit.ts";
 import { exportRecords } from "./records/export.ts";
@@ -50,6 +63,10 @@ export const groups = {
   versions: "the versions of a script",
   secret: "the secrets of a script, which it finds on env",
   bucket: "buckets, which hold objects",
+  cors: "which pages of other origins may use a bucket",
+  lifecycle: "what becomes of a bucket's objects with time",
+  public: "whether anyone can read a bucket over S3",
+  domain: "hostnames under which anyone can read a bucket",
   notification: "who is told of a bucket's changes",
   object: "the objects in a bucket",
   key: "access keys for S3 tools",
@@ -77,6 +94,19 @@ export const commands: readonly Command[] = [
   createBucket,
   showBucket,
   deleteBucket,
+  listCors,
+  setCors,
+  deleteCors,
+  listLifecycle,
+  addLifecycle,
+  setLifecycle,
+  removeLifecycle,
+  publicStatus,
+  publicOn,
+  publicOff,
+  listDomains,
+  addDomain,
+  removeDomain,
   addNotification,
   listNotifications,
   retryNotification,

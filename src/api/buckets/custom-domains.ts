@@ -72,7 +72,7 @@ export const attachBucketDomain = places.map((path) =>
       checkJurisdiction(headers);
       const bucket = await bucketOf(parts.objects, params);
       const find = await zoneFinder(params.account_id, identity, parts, "dns.edit");
-      const hostname = domainToASCII(body.domain);
+      const hostname = hostnameOf(body.domain);
       const zone = await find(hostname, { zone_id: body.zoneId });
       checkWithin(hostname, zone);
       const options = { overrides: false, comment: COMMENT };
@@ -127,10 +127,21 @@ export const removeBucketDomain = places.map((path) =>
   }),
 );
 
+/** Domains are told apart by their whole names, so a wildcard would lead names here at which no bucket answers. */
+function hostnameOf(domain: string): string {
+  const hostname = domainToASCII(domain);
+  if (hostname !== "" && !hostname.includes("*")) return hostname;
+  throw new ObjectFault("bad-domain", `domain: ${shown(domain)} is no hostname`);
+}
+
 function checkWithin(hostname: string, { name }: Zone): void {
   if (hostname === name || hostname.endsWith(`.${name}`)) return;
-  const shown = JSON.stringify(hostname.slice(0, 80));
-  throw new ObjectFault("bad-domain", `domain: ${shown} is no name in the zone ${name}`);
+  const message = `domain: ${shown(hostname)} is no name in the zone ${name}`;
+  throw new ObjectFault("bad-domain", message);
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.slice(0, 80));
 }
 
 /** A zone that is served here is its owner's; its certificate comes with the first request. */

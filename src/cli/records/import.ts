@@ -1,10 +1,6 @@
 /** Adds the records of a zone file to a zone, all or none. */
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
-import { buffer } from "node:stream/consumers";
 import { arg, command, dryRun, flag } from "../command.ts";
-import type { CommandContext } from "../context.ts";
-import { fileFault } from "../file-fault.ts";
+import { readInput } from "../read-input.ts";
 import { findZone, ZONE_HELP } from "../zones/zone.ts";
 import { type DryRun, showDryRun } from "./change.ts";
 
@@ -40,12 +36,3 @@ export const importRecords = command({
     }
   },
 });
-
-async function readInput(name: string, { stdin, cwd }: CommandContext): Promise<Uint8Array> {
-  if (name === "-") return buffer(stdin);
-  try {
-    return await readFile(resolve(cwd, name));
-  } catch (error) {
-    throw fileFault("read", name, error);
-  }
-}

@@ -5,7 +5,7 @@ import type { CommandContext } from "../context.ts";
 import { CliFault } from "../fault.ts";
 import type { ProjectRoute } from "../project/project.ts";
 import type { DnsRecord } from "../records/record.ts";
-import type { Zone } from "../zones/zone.ts";
+import { usualZone, type Zone } from "../zones/zone.ts";
 import type { ScriptAddress } from "./project-options.ts";
 
 /** A route or domain of the project with the zone it is in. */
@@ -63,9 +63,8 @@ function zoneOf(route: ProjectRoute, zones: readonly Zone[]): Zone | null {
   );
 }
 
-/** Most zones have two labels; who has another knows it. */
 function zoneNameFor(route: ProjectRoute): string {
-  return route.zoneName ?? hostOf(route).split(".").slice(-2).join(".");
+  return route.zoneName ?? usualZone(hostOf(route));
 }
 
 /** All records of a name, or those that are proxied; null when they may not be seen. */

@@ -39,6 +39,11 @@ export function asKept(name: string): string {
   return /^[ -~]*$/.test(plain) ? plain : domainToASCII(plain) || plain;
 }
 
+/** That a hostname is likely to be in: most zones have two labels, and who has another knows it. */
+export function usualZone(hostname: string): string {
+  return hostname.split(".").slice(-2).join(".");
+}
+
 export const zoneColumns: readonly Column<Zone>[] = [
   { title: "NAME", show: ({ name }) => name, style: "cyan", flexible: true },
   { title: "STATUS", show: ({ status, paused }) => (paused ? `${status}, paused` : status) },
