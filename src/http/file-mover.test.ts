@@ -31,11 +31,15 @@ fs.writeFileSync(path, octets);
 /** A file, read as the store reads one, that tells which way its octets went. */
 class Source implements AsyncIterable<Uint8Array> {
   moved = 0;
+  /** In one turn of the loop. */
+  mostMoved = 0;
   copied = 0;
   isLeft = false;
   readonly #fd: number;
   readonly #end: number;
   #at: number;
+  #turn = -1;
+  #movedInTurn = 0;
 
   constructor(at: number, length: number) {
     this.#fd = fs.openSync(path, "r");
@@ -53,6 +57,7 @@ class Source implements AsyncIterable<Uint8Array> {
         const count = moved > 0 ? 0 : fs.readSync(this.#fd, room, { position: this.#at });
         if (moved + count === 0) throw new Error("The file ends before its time");
         this.moved += moved;
+        this.#note(moved);
         this.copied += count;
         this.#at += moved + count;
         return { done: false, value: room.subarray(0, count) };
@@ -64,11 +69,20 @@ class Source implements AsyncIterable<Uint8Array> {
     };
   }
 
+  #note(moved: number): void {
+    this.#movedInTurn = (this.#turn === turn ? this.#movedInTurn : 0) + moved;
+    this.#turn = turn;
+    this.mostMoved = Math.max(this.mostMoved, this.#movedInTurn);
+  }
+
   #close(): IteratorReturnResult<undefined> {
     fs.closeSync(this.#fd);
     return { done: true, value: undefined };
   }
 }
+
+/** Counts while a test has it count. */
+let turn = 0;
 
 let listener: HttpListener;
 let sources: Source[] = [];
@@ -79,7 +93,7 @@ afterEach(async () => {
 });
 
 /** Answers `/OFFSET-LENGTH` with so much of the file, and anything else with a word. */
-async function listen({ isSecure = false, tellsLength = true } = {}): Promise<void> {
+async function listen({ isSecure = false, tellsLength = true, status = 200 } = {}): Promise<void> {
   sources = [];
   const handle = async ({ url = "" }: IncomingMessage, response: ServerResponse) => {
     const [offset = 0, length = 0] = url.slice(1).split("-").map(Number);
@@ -89,12 +103,11 @@ async function listen({ isSecure = false, tellsLength = true } = {}): Promise<vo
     }
     const rest = new Source(offset, length);
     sources.push(rest);
-    response.writeHead(200, tellsLength ? { "Content-Length": length } : {});
+    response.writeHead(status, tellsLength ? { "Content-Length": length } : {});
     const body = { length, first: new Uint8Array(0), rest };
     await sendStream(response, body).catch(() => breakOff(response));
   };
-  const served: typeof handle = (request, response) => handle(request, response);
-  listener = await listenForTest({ isSecure, handle: (...both) => void served(...both) });
+  listener = await listenForTest({ isSecure, handle: (...both) => void handle(...both) });
 }
 
 /** A request that has Node's server take the connection. */
@@ -224,12 +237,27 @@ suite("a file that is sent", { skip }, () => {
 
   test("leaves other clients their turn", async () => {
     await listen();
-    const large = await ask(Array.from({ length: 20 }, () => `/0-${LENGTH}`));
-    const small = await ask(["/word"]);
-    const first = await Promise.race([
-      gather(large).then(() => "large"),
-      gather(small).then(() => "small"),
-    ]);
-    assert.equal(first, "small");
+    const count = () => {
+      turn++;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const paths = Array.from({ length: 4 }, () => `/0-${LENGTH}`);
+    const asked = Array.from({ length: 8 }, async () => gather(await ask(paths)));
+    for (const answers of await Promise.all(asked)) assert.equal(bodiesOf(answers).length, 4);
+    clearImmediate(next);
+    for (const { moved, copied, mostMoved } of sources) {
+      assert.deepEqual([moved, copied], [LENGTH, 0]);
+      assert.ok(mostMoved < MIB, `${mostMoved} octets went in one turn`);
+    }
+  });
+
+  test("does not go behind an answer that has no body", async () => {
+    await listen({ status: 304 });
+    const answers = await gather(await ask([`/0-${LENGTH}`, "/word"]));
+    assert.match(
+      answers.toString("latin1"),
+      /^HTTP\/1\.1 304 [^]*\r\n\r\nHTTP\/1\.1 200 [^]*word$/,
+    );
   });
 });

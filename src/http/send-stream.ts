@@ -59,6 +59,8 @@ class WayOut implements Outlet {
   #room: Buffer | null = null;
   /** How much of the file went past it instead. */
   #moved = 0;
+  /** Where that goes, since the head was sent. */
+  #socket: Socket | null = null;
   #hasFailed = false;
 
   constructor(response: ServerResponse | Socket) {
@@ -72,9 +74,9 @@ class WayOut implements Outlet {
     const mover = isBare(connectionOf(response)) ? fileMover() : null;
     const count = Math.min(most, MOST_MOVED_BYTES);
     if (mover === null || !mover.isAtHand(fd, at, count)) return 0;
-    const socket = beginBare(response);
-    if (socket === null) return 0;
-    const moved = mover.move(socket, fd, at, count);
+    this.#socket ??= beginBare(response);
+    const moved = this.#socket && mover.move(this.#socket, fd, at, count);
+    if (moved === null) return 0;
     asPlain(response)?.notePast(moved);
     if (moved === count) return (this.#moved = moved);
     // The connection is full. What is written to it in the usual way tells when it takes a good deal more.
@@ -90,7 +92,7 @@ class WayOut implements Outlet {
       const room = piece.buffer === this.#room?.buffer ? this.#room : null;
       if (room !== null) this.#room = null;
       this.send(piece, room);
-    } else if (this.#moved === MOST_MOVED_BYTES) await othersTurn(); // A quick client would take all of this thread.
+    } else await othersTurn(); // A quick client would take all of this thread.
     this.#moved = 0;
   }
 
@@ -127,10 +129,14 @@ function connectionOf(response: ServerResponse | Socket): Socket | null {
   return response instanceof NodeResponse || asPlain(response) !== null ? response.socket : null;
 }
 
+/** RFC 9110 §6.4.1. */
+const NO_BODY: ReadonlySet<number> = new Set([204, 304]);
+
 /** Sends the head. Null where the body's octets may not follow it as they are. */
 function beginBare(response: ServerResponse | Socket): Socket | null {
   if (response instanceof Socket) return response;
-  if (!response.headersSent || response.req.method === "HEAD") return null;
+  const hasBody = response.req.method !== "HEAD" && !NO_BODY.has(response.statusCode);
+  if (!response.headersSent || !hasBody) return null;
   response.flushHeaders();
   return response.chunkedEncoding ? null : response.socket;
 }

@@ -27,6 +27,7 @@ export interface Libc {
 export interface FileCalls {
   sendfile(to: number, from: number, offset: number, count: number): number;
   preadv2(fd: number, vectors: number, count: number, offset: number, flags: number): number;
+  errno: Libc["errno"];
   readonly addressOf: Libc["addressOf"];
 }
 
@@ -67,7 +68,7 @@ export const isKnownPlatform =
 
 /** Loaded late, so that other systems never touch the foreign functions. */
 export async function loadLibc(): Promise<Libc> {
-  const { lib, koffi, addressOf } = await loadKoffi();
+  const { lib, errno, addressOf } = await loadKoffi();
   const headers = ["int", "uintptr_t", "uint", "int"];
   return {
     recvmmsg: lib.func("recvmmsg", "int", [...headers, "uintptr_t"]),
@@ -81,15 +82,16 @@ export async function loadLibc(): Promise<Libc> {
     read: lib.func("read", "long", ["int", "void *", "size_t"]),
     write: lib.func("write", "long", ["int", "void *", "size_t"]),
     close: lib.func("close", "int", ["int"]),
-    errno: () => koffi.errno(),
+    errno,
     addressOf,
   };
 }
 
 /** Apart from the others: older libraries may lack these. */
 export async function loadFileCalls(): Promise<FileCalls> {
-  const { lib, addressOf } = await loadKoffi();
+  const { lib, errno, addressOf } = await loadKoffi();
   return {
+    errno,
     sendfile: lib.func("sendfile", "long", ["int", "int", "uintptr_t", "size_t"]),
     preadv2: lib.func("preadv2", "long", ["int", "uintptr_t", "int", "long", "int"]),
     addressOf,
@@ -99,7 +101,7 @@ export async function loadFileCalls(): Promise<FileCalls> {
 async function loadKoffi() {
   const { default: koffi } = await import("koffi");
   return {
-    koffi,
+    errno: () => koffi.errno(),
     lib: koffi.load(null), // What the process itself is linked with, glibc or musl.
     addressOf: (memory: ArrayBuffer) => Number(koffi.address(memory)),
   };

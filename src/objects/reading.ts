@@ -200,6 +200,7 @@ function chained(
   open: (part: PartRow) => Promise<Body | null>,
 ): AsyncIterableIterator<Uint8Array> {
   let octets = first[Symbol.asyncIterator]();
+  let isLeft = false;
   return {
     [Symbol.asyncIterator]() {
       return this;
@@ -215,9 +216,11 @@ function chained(
           throw new ObjectFault("unavailable", `Part ${part.value.number} is missing`);
         }
         octets = next[Symbol.asyncIterator]();
+        if (isLeft) await octets.return?.(); // While it was opened.
       }
     },
     async return() {
+      isLeft = true;
       await octets.return?.();
       await parts.return(undefined);
       return { done: true, value: undefined };

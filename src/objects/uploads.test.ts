@@ -283,4 +283,37 @@ onBothEngines("uploads", (db) => {
     await store.sweep();
     assert.deepEqual(await blobIds(blobs), []);
   });
+
+  test("a reader that leaves while the next part is opened leaves nothing open", async () => {
+    const opened = new Set<string>();
+    const held = Promise.withResolvers<void>();
+    let isHeld = false;
+    const watched: BlobDriver = {
+      ...blobs,
+      async open(id) {
+        const blob = await blobs.open(id);
+        if (isHeld) await held.promise;
+        opened.add(id);
+        const close = async () => {
+          opened.delete(id);
+          await blob![Symbol.asyncDispose]();
+        };
+        return { ...blob!, [Symbol.asyncDispose]: close };
+      },
+    };
+    const reading = new ObjectStore({ db: db(), blobs: watched, now, limits: smallLimits });
+    const { uploadId, uploaded } = await begun("left", ["first part!!", "second part!", "rest"]);
+    await store.completeUpload(bucket, "left", uploadId, uploaded, EVEN);
+    const got = await reading.get(await reading.bucket("uploads"), "left");
+    assert.ok(got.kind === "found" && !(got.body instanceof Uint8Array));
+    const pieces = got.body[Symbol.asyncIterator]();
+    let read = 0;
+    while (read < "first part!!".length) read += (await pieces.next()).value.length;
+    isHeld = true;
+    const next = pieces.next();
+    const isLeft = pieces.return!();
+    held.resolve();
+    await Promise.all([next, isLeft]);
+    assert.deepEqual([...opened], []);
+  });
 });
