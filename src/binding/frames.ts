@@ -1,8 +1,8 @@
 /**
  * A request or reply: its JSON in a header and octets as the body, which a runtime can then pass on as they come.
  * JSON that is too long for a header stands in the body before the octets, and a header says how many octets
- * it has. Another says whether the octets come in chunks (`chunks.ts`). Only what the web platform has, for
- * workerd runs this file too.
+ * it has. Another says whether the octets come in chunks (`chunks.ts`). A few octets may stand in a header, too: to
+ * read a body costs workerd a tenth of a get. Only what the web platform has, for workerd runs this file too.
  */
 import { chunksOf, largeReads, readOctets } from "./byte-stream.ts";
 import { END, lengthOf } from "./chunks.ts";
@@ -14,6 +14,8 @@ export const JSON_TEXT = "store-json";
 export const JSON_BYTES = "store-json-bytes";
 export const OCTETS = "store-octets";
 export const IN_CHUNKS = "chunks";
+/** A reply's octets in base64, where they are few and the door knows whom it answers. */
+export const FEW_OCTETS = "store-few-octets";
 
 /** More JSON than a thousand keys of full length, or a page of a list, can need. */
 export const MAX_JSON_BYTES = 8 * 1024 * 1024;

@@ -359,6 +359,18 @@ suite("the transport over HTTP", () => {
   const answering = (response: () => Response) =>
     remoteTransport({ fetch: async () => response(), url: "http://store/v1/b", headers: {} });
 
+  test("octets stand in the body of a reply, or a few of them in its head", async () => {
+    const json = JSON.stringify({ ok: true, result: {}, hasBody: true });
+    const replies = [
+      () => new Response("abc", { headers: { "store-json": json, "content-length": "3" } }),
+      () => new Response("", { headers: { "store-json": json, "store-few-octets": "YWJj" } }),
+    ];
+    for (const reply of replies) {
+      const got = await answering(reply).send({ method: "get", key: "k" }, null);
+      assert.deepEqual(got, { ok: true, result: {}, body: new Uint8Array([97, 98, 99]) });
+    }
+  });
+
   test("an internal error names the request", async () => {
     const headers = { "x-request-id": "abc" };
     const transport = answering(() => new Response("{}", { status: 500, headers }));

@@ -7,7 +7,15 @@ import type { Reply } from "#http";
 import type { Body, ObjectStore } from "#objects";
 import type { Authorize, ObjectPermission } from "./access.ts";
 import { badFrame, doorRefusal, NOT_PERMITTED } from "./door-errors.ts";
-import { headerJson, IN_CHUNKS, JSON_BYTES, JSON_TEXT, jsonBytesOf, OCTETS } from "./frames.ts";
+import {
+  FEW_OCTETS,
+  headerJson,
+  IN_CHUNKS,
+  JSON_BYTES,
+  JSON_TEXT,
+  jsonBytesOf,
+  OCTETS,
+} from "./frames.ts";
 import type { StoreMethod, StoreRequest, WireObject } from "./protocol.ts";
 import { RequestFrames, type WholeRequest } from "./request-frames.ts";
 import { readRequest } from "./request-shape.ts";
@@ -16,6 +24,8 @@ import { serve, type ServedReply } from "./service.ts";
 export interface StoreDoorOptions<R = IncomingMessage> {
   readonly store: ObjectStore;
   readonly authorize: Authorize<R>;
+  /** Those who call are of this version, and know a few octets in the head of a reply. */
+  readonly areOwn?: boolean;
 }
 
 /** What it needs of a call. */
@@ -33,6 +43,9 @@ const SENDS_OCTETS: ReadonlySet<StoreMethod> = new Set(["put", "uploadPart"]);
 
 /** What a refused client still sends is passed over up to here; beyond, its connection is closed. */
 const PASSED_OVER_BYTES = 64 * 1024;
+
+/** With the JSON, well below what clients take of headers. */
+const MAX_FEW_BYTES = 4 * 1024;
 
 const NOTHING = new Uint8Array(0);
 
@@ -52,11 +65,12 @@ export type Framed = Required<Pick<Reply, "status" | "headers" | "body">> & Pick
 export function storeCalls<R extends IncomingMessage | WholeRequest>({
   store,
   authorize,
+  areOwn = false,
 }: StoreDoorOptions<R>) {
   return async (call: StoreCall<R>): Promise<Framed> => {
     const { request } = call;
     const frames = new RequestFrames(request);
-    const reply = framed(await answer(store, authorize, call, frames));
+    const reply = framed(await answer(store, authorize, call, frames), areOwn);
     await frames.leave();
     if (frames.isOver) return reply;
     const isSmall = Number(request.headers["content-length"] ?? Infinity) <= PASSED_OVER_BYTES;
@@ -128,7 +142,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function framed(reply: ServedReply): Framed {
+function framed(reply: ServedReply, toOwn: boolean): Framed {
   const octets = reply.ok ? reply.body : undefined;
   const told = reply.ok ? { ok: true, result: reply.result, hasBody: octets !== undefined } : reply;
   const text = JSON.stringify(told);
@@ -140,7 +154,10 @@ function framed(reply: ServedReply): Framed {
   };
   if (octets === undefined) return { ...common, body: json };
   if (octets instanceof Uint8Array) {
-    return { ...common, body: header === null ? Buffer.concat([json, octets]) : octets };
+    if (header === null) return { ...common, body: Buffer.concat([json, octets]) };
+    if (!toOwn || octets.length > MAX_FEW_BYTES) return { ...common, body: octets };
+    const headers = { ...common.headers, [FEW_OCTETS]: octets.toBase64() };
+    return { ...common, headers, body: NOTHING };
   }
   const { range } = (reply as { result: WireObject }).result;
   return { ...common, body: { length: json.length + range!.length, first: json, rest: octets } };

@@ -45,7 +45,7 @@ type Perform = (
 
 /** Has calls answered, and what goes wrong with them. */
 function performer({ store, authorize, log }: StoreSocketOptions): Perform {
-  const door = storeCalls<IncomingMessage | WholeRequest>({ store, authorize });
+  const door = storeCalls<IncomingMessage | WholeRequest>({ store, authorize, areOwn: true });
   const nextId = requestIds();
   const calls = new Map<string, number>();
   const answer = async (request: IncomingMessage | WholeRequest, bucket: string) => {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer as createHttp, type IncomingMessage, request } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterEach, suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Upstream } from "#http";
 import { Deadlines } from "#kit/deadlines.ts";
 import type { Onward, Passage } from "./onward.ts";
@@ -86,6 +87,31 @@ suite("a request that is passed on", () => {
     assert.ok(passage.kind === "failed");
     assert.equal(passage.cause.message, "No answer within 50 ms");
     assert.deepEqual([passage.answerBegan, passage.mayGoElsewhere, requests], [false, false, 1]);
+  });
+
+  test("is read no faster than its client takes the answer, and to its end", async () => {
+    const piece = Buffer.alloc(1024 ** 2);
+    const pieces = 64;
+    let taken = 0;
+    const { port } = await doorTo((socket) => {
+      const next = () => void (taken++ < pieces && socket.write(piece, next));
+      socket.once("data", () => {
+        const length = pieces * piece.length;
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n`, next);
+      });
+    });
+    const sent = request({ host: "127.0.0.1", port }).end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    // Until the system takes no more, however often it has its turn.
+    for (let turns = 0, before = -1; turns < 20; turns++) {
+      if (taken !== before) turns = 0;
+      before = taken;
+      await sleep(5);
+    }
+    assert.ok(taken < pieces, "all was read, though nobody takes it");
+    let octets = 0;
+    for await (const some of response) octets += (some as Buffer).length;
+    assert.equal(octets, pieces * piece.length);
   });
 
   test("waits once for its client, however many pieces have come", async () => {
