@@ -7,15 +7,18 @@ import { serve } from "./service.ts";
 
 const NOTHING = new Uint8Array(0);
 
+/** Of fewer octets the memory is left to the collector: to give it back by hand takes longer. */
+const LEAST_GIVEN_BACK = 1024;
+
 export function localTransport(store: ObjectStore, bucketName: string): StoreTransport {
   return {
     async send(request, given) {
       const octets = given instanceof ReadableStream ? chunksIn(given) : (given ?? NOTHING);
       const reply = await serve(store, () => store.bucket(bucketName), request, octets);
-      if (reply.ok && given instanceof Uint8Array) giveBack(given); // It is a copy, and all of it is kept.
+      if (reply.ok && given instanceof Uint8Array) giveLarge(given); // It is a copy, and all of it is kept.
       // What is at hand in the store is for all to read; a program may do with its own as it likes.
       const isShared = reply.ok && reply.body instanceof Uint8Array;
-      return isShared ? { ...reply, body: reply.body.slice() } : reply;
+      return isShared ? { ...reply, body: new Uint8Array(reply.body) } : reply;
     },
   };
 }
@@ -48,7 +51,7 @@ function givenBack(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
       return {
         ...iterator,
         async next() {
-          if (last !== null) giveBack(last);
+          if (last !== null) giveLarge(last);
           const step = await iterator.next();
           last = step.done === true ? null : step.value;
           return step;
@@ -56,4 +59,8 @@ function givenBack(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
       };
     },
   };
+}
+
+function giveLarge(octets: Uint8Array): void {
+  if (octets.length >= LEAST_GIVEN_BACK) giveBack(octets);
 }

@@ -84,14 +84,14 @@ export class Reading {
   async #readInfo(bucket: Bucket, key: string): Promise<InfoRow | null> {
     const quiet = this.#recent?.before(bucket, key) ?? null;
     const row = await this.#db.first(objectInfo({ bucket: bucket.number, key }));
-    if (row !== null && quiet !== null) this.#recent!.keepInfo(bucket, key, quiet, row);
+    if (row !== null && quiet !== null) this.#recent!.noteInfo(bucket, key, quiet, row);
     return row;
   }
 
   async #readWhole(bucket: Bucket, key: string): Promise<FoundObject | null> {
     const quiet = this.#recent?.before(bucket, key) ?? null;
     const row = await this.#db.first(wholeObject({ bucket: bucket.number, key }));
-    if (row !== null && quiet !== null) this.#recent!.keepWhole(bucket, key, quiet, row);
+    if (row !== null && quiet !== null) this.#recent!.noteWhole(bucket, key, quiet, row);
     return row;
   }
 

@@ -1,14 +1,14 @@
 /** Objects that are asked for again and again: read once, and never old. */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { before, test } from "node:test";
+import { before, suite, test } from "node:test";
 import type { Database } from "#db";
 import { Changes } from "#kit/changes.ts";
 import { Generations } from "#kit/generations.ts";
 import type { BlobDriver } from "./driver.ts";
 import { memoryDriver } from "./drivers/memory.ts";
 import type { Body, Bucket, GetResult, ObjectInfo } from "./model.ts";
-import type { InfoRow } from "./object-rows.ts";
+import type { FoundObject, InfoRow } from "./object-rows.ts";
 import { ObjectStore } from "./object-store.ts";
 import { RecentObjects } from "./recent-objects.ts";
 import { DAY_MS } from "./settings/lifecycle.ts";
@@ -188,10 +188,39 @@ test("rows with much metadata are kept in less memory than 8 MiB", () => {
   const custom = Object.fromEntries(Array.from({ length: 1024 }, (_, i) => [`name${i}`, ""]));
   const metadata = { custom, http: { contentType: "x".repeat(8 * 1024) } };
   const keysOfAll = Array.from({ length: 2_000 }, (_, i) => `key ${i}`);
-  for (const key of keysOfAll) recent.keepInfo(bucket, key, 0, { ...ROW, metadata });
+  for (const key of keysOfAll) {
+    for (let i = 0; i < 2; i++) recent.noteInfo(bucket, key, 0, { ...ROW, metadata });
+  }
   const found = keysOfAll.filter((key) => recent.info(bucket, key) !== null);
   assert.ok(found.length > 0);
   assert.ok(found.length * JSON.stringify(metadata).length < 8 * 1024 ** 2, `${found.length} rows`);
+});
+
+suite("what is read in turn", () => {
+  const octetsEach = 64 * 1024;
+  const row = { ...ROW, body: new Uint8Array(octetsEach) } as unknown as FoundObject;
+  const bucket = { number: 1 } as Bucket;
+
+  /** How many of so many objects are kept when all have been read so often. */
+  function keptOf(objects: number, times: number): number {
+    const recent = new RecentObjects(new Changes());
+    const all = Array.from({ length: objects }, (_, i) => `key ${i}`);
+    for (let i = 0; i < times; i++) {
+      for (const key of all) {
+        if (recent.whole(bucket, key) === null) recent.noteWhole(bucket, key, 0, row);
+      }
+    }
+    return all.filter((key) => recent.whole(bucket, key) !== null).length;
+  }
+
+  test("is kept where all of it can be", () => {
+    assert.equal(keptOf(300, 1), 0);
+    assert.ok(keptOf(300, 2) > 290, "all but those that share a slot");
+  });
+
+  test("is not where it would go before it is read again", () => {
+    assert.equal(keptOf(2_000, 4), 0);
+  });
 });
 
 function counting(db: Database, count: () => void): Database {

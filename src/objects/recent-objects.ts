@@ -14,7 +14,7 @@ const ROW_MEMORY = 768;
 /** What a field of metadata does, beside its characters. There may be thousands of them, with a few characters each. */
 const FIELD_MEMORY = 64;
 const MOST_OCTETS_OF_CHARACTER = 2;
-/** How many keys are remembered that were asked for once. */
+/** How many keys are remembered that were read. */
 const ASKED_SLOTS = 16 * 1024;
 
 interface Kept {
@@ -34,8 +34,11 @@ export class RecentObjects {
   #young = new Map<number, Kept>();
   #old = new Map<number, Kept>();
   #youngMemory = 0;
-  /** The last hash of its slot that was asked for: what is asked for only once is not worth its place. */
-  readonly #asked = new Int32Array(ASKED_SLOTS);
+  /** What all rows would have taken that were read so far. */
+  #readMemory = 0;
+  /** The last hash of each slot that was read, and how much had been by then. */
+  readonly #hashes = new Int32Array(ASKED_SLOTS);
+  readonly #readBefore = new Float64Array(ASKED_SLOTS);
 
   constructor(changes: Changes) {
     this.#changes = changes;
@@ -52,20 +55,19 @@ export class RecentObjects {
 
   /** To be asked before the object is read; null when what is read is not to be kept. */
   before({ number }: Bucket, key: string): number | null {
-    const hash = hashOf(number, key);
-    const isNew = this.#asked[hash % ASKED_SLOTS] !== hash;
-    if (isNew) this.#asked[hash % ASKED_SLOTS] = hash;
-    return isNew ? null : this.#changes.quiet(hash);
+    return this.#changes.quiet(hashOf(number, key));
   }
 
-  keepInfo({ number }: Bucket, key: string, quiet: number, info: InfoRow): void {
+  /** `quiet` is what `before` has told. */
+  noteInfo({ number }: Bucket, key: string, quiet: number, info: InfoRow): void {
     const memory = memoryOf(key, info, 0);
-    this.#place(hashOf(number, key), { bucket: number, key, info, whole: null, quiet, memory });
+    this.#note({ bucket: number, key, info, whole: null, quiet, memory });
   }
 
-  keepWhole({ number }: Bucket, key: string, quiet: number, whole: FoundObject): void {
+  /** From here on its octets are those of all who read them. */
+  noteWhole({ number }: Bucket, key: string, quiet: number, whole: FoundObject): void {
     const memory = memoryOf(key, whole, whole.body?.length ?? 0);
-    this.#place(hashOf(number, key), { bucket: number, key, info: whole, whole, quiet, memory });
+    this.#note({ bucket: number, key, info: whole, whole, quiet, memory });
   }
 
   /** Does the write that changes these objects. */
@@ -77,6 +79,18 @@ export class RecentObjects {
     } finally {
       for (const hash of hashes) this.#changes.end(hash);
     }
+  }
+
+  /** Keeps it if it was read before, and not longer ago than what is kept would last. */
+  #note(row: Kept): void {
+    const hash = hashOf(row.bucket, row.key);
+    const slot = hash % ASKED_SLOTS;
+    this.#readMemory += row.memory;
+    const isKnown = this.#hashes[slot] === hash;
+    const since = isKnown ? this.#readMemory - this.#readBefore[slot]! : Infinity;
+    this.#hashes[slot] = hash;
+    this.#readBefore[slot] = this.#readMemory;
+    if (since <= MAX_MEMORY / 2) this.#place(hash, row);
   }
 
   #find(bucket: number, key: string): Kept | null {

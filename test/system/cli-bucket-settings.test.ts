@@ -340,7 +340,7 @@ suite("selvedge bucket domain", () => {
   });
 
   test("says what cannot be, with its exit code", async () => {
-    for (const given of ["https://x.example.com/", "*.example.com", "x y", ""]) {
+    for (const given of ["https://x.example.com/", "*.example.com", "x%2eexample.com", "x y", ""]) {
       assert.deepEqual(await refused("add", "photos", given, "--yes"), [
         2,
         `selvedge: "${given}" is no hostname. Write one such as files.example.com.\n`,

@@ -182,6 +182,8 @@ suite("a bucket with a domain", () => {
       [other.path, { domain: "a b.example.com", zoneId: zone.id }, 400],
       [other.path, { domain: "a b.example.com" }, 400],
       [other.path, { domain: "https://x.example.com/" }, 400],
+      [other.path, { domain: "x.example.com/y" }, 400],
+      [other.path, { domain: "x%2eexample.com" }, 400],
       // No bucket would answer for the names that its record leads to.
       [other.path, { domain: "*.example.com" }, 400],
       [other.path, { domain: "tls.example.com", minTLS: "1.3" }, 400],

@@ -127,10 +127,15 @@ export const removeBucketDomain = places.map((path) =>
   }),
 );
 
-/** Domains are told apart by their whole names, so a wildcard would lead names here at which no bucket answers. */
+/**
+ * What `domainToASCII` would take for a part of an address, and read past or undo. A wildcard would lead names here at
+ * which no bucket answers, for domains are told apart by their whole names.
+ */
+const NOT_IN_HOSTNAMES = /[\s/:*?#@%\\]/;
+
 function hostnameOf(domain: string): string {
-  const hostname = domainToASCII(domain);
-  if (hostname !== "" && !hostname.includes("*")) return hostname;
+  const hostname = NOT_IN_HOSTNAMES.test(domain) ? "" : domainToASCII(domain);
+  if (hostname !== "") return hostname;
   throw new ObjectFault("bad-domain", `domain: ${shown(domain)} is no hostname`);
 }
 

@@ -29,7 +29,7 @@ export function domainUrl({ domain }: BucketDomain): string {
 /** An address or a wildcard is none. */
 export function readHostname(given: string): string {
   const hostname = asKept(given);
-  if (/^[^\s/:*?#@]+$/.test(hostname)) return hostname;
+  if (/^[^\s/:*?#@%\\]+$/.test(hostname)) return hostname;
   throw wrongUsage(`"${given}" is no hostname. Write one such as files.example.com.`);
 }
 
