@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, suite, test } from "node:test";
+import { after, afterEach, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isKnownPlatform } from "#kit/libc.ts";
 import type { Outlet } from "#kit/outlet.ts";
@@ -153,35 +153,49 @@ function bodiesOf(answers: Buffer): Buffer[] {
   return bodies;
 }
 
-const skip = isKnownPlatform ? false : "the system has no such calls";
+/** Why nothing can be moved here; false where it can be. */
+async function hindrance(): Promise<string | false> {
+  if (!isKnownPlatform) return "the system has no such calls";
+  await until(() => fileMover() !== null);
+  const fd = fs.openSync(path, "r");
+  const isTold = fileMover()!.isAtHand(fd, 0, LENGTH);
+  fs.closeSync(fd);
+  // As those of tmpfs and overlayfs cannot.
+  return isTold ? false : `files in ${tmpdir()} cannot tell whether they are in memory`;
+}
 
-suite("a file that is sent", { skip }, () => {
-  before(() => until(() => fileMover() !== null));
+const skip = await hindrance();
 
+suite("a file that is sent", () => {
   for (const [client, pauseAfter, isNode] of [
     ["quick client", Infinity, false],
     ["slow client", MIB, false],
     ["quick client of Node's", Infinity, true],
     ["slow client of Node's", MIB, true],
   ] as const) {
-    test(`goes within the system to a ${client}, and the next answers follow`, async () => {
-      await listen();
-      const paths = [`/0-${LENGTH}`, "/word", "/4096-1", `/777-${2 * MIB}`];
-      const bodies = bodiesOf(await gather(await ask(paths, { isNode }), pauseAfter));
-      const expected = [
-        ...(isNode ? [Buffer.from("word")] : []),
-        octets,
-        Buffer.from("word"),
-        octets.subarray(4096, 4097),
-        octets.subarray(777, 777 + 2 * MIB),
-      ];
-      assert.equal(bodies.length, expected.length);
-      for (const [i, body] of bodies.entries()) assert.ok(body.equals(expected[i]!), `answer ${i}`);
-      // Node gives an answer its connection when those before it are sent: till then it is written as always.
-      const copied = sources.map((source) => source.copied);
-      if (isNode) assert.ok(copied[0]! < MIB, `${copied[0]} were copied`);
-      else assert.deepEqual(copied, [0, 0, 0]);
-    });
+    test(
+      `goes within the system to a ${client}, and the next answers follow`,
+      { skip },
+      async () => {
+        await listen();
+        const paths = [`/0-${LENGTH}`, "/word", "/4096-1", `/777-${2 * MIB}`];
+        const bodies = bodiesOf(await gather(await ask(paths, { isNode }), pauseAfter));
+        const expected = [
+          ...(isNode ? [Buffer.from("word")] : []),
+          octets,
+          Buffer.from("word"),
+          octets.subarray(4096, 4097),
+          octets.subarray(777, 777 + 2 * MIB),
+        ];
+        assert.equal(bodies.length, expected.length);
+        for (const [i, body] of bodies.entries())
+          assert.ok(body.equals(expected[i]!), `answer ${i}`);
+        // Node gives an answer its connection when those before it are sent: till then it is written as always.
+        const copied = sources.map((source) => source.copied);
+        if (isNode) assert.ok(copied[0]! < MIB, `${copied[0]} were copied`);
+        else assert.deepEqual(copied, [0, 0, 0]);
+      },
+    );
   }
 
   test("is encrypted where the connection is", async () => {
@@ -235,16 +249,16 @@ suite("a file that is sent", { skip }, () => {
     else assert.equal(answer, "ECONNRESET");
   });
 
-  test("leaves other clients their turn", async () => {
+  test("leaves other clients their turn", { skip }, async () => {
     await listen();
     const count = () => {
       turn++;
       next = setImmediate(count);
     };
     let next = setImmediate(count);
-    const paths = Array.from({ length: 4 }, () => `/0-${LENGTH}`);
-    const asked = Array.from({ length: 8 }, async () => gather(await ask(paths)));
-    for (const answers of await Promise.all(asked)) assert.equal(bodiesOf(answers).length, 4);
+    const paths = [`/0-${LENGTH}`, `/0-${LENGTH}`];
+    const asked = Array.from({ length: 4 }, async () => gather(await ask(paths)));
+    for (const answers of await Promise.all(asked)) assert.equal(bodiesOf(answers).length, 2);
     clearImmediate(next);
     for (const { moved, copied, mostMoved } of sources) {
       assert.deepEqual([moved, copied], [LENGTH, 0]);
