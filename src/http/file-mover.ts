@@ -8,7 +8,7 @@ import { EAGAIN, type FileCalls, isKnownPlatform, loadFileCalls, RWF_NOWAIT } fr
 
 /**
  * What goes in one call, and one turn of the loop, for one client. With 16 that take all they can, twice as much has
- * small requests wait longer than copying would; half as much takes a fifth more time.
+ * small requests wait as long as copying did; half as much takes a fifth more CPU time.
  */
 export const MOST_MOVED_BYTES = 512 * 1024;
 
