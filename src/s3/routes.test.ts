@@ -64,6 +64,11 @@ test("a parameter that would go unheard is refused, but not where objects are re
   assert.equal(find("PUT", "/b/k?X-Amz-Signature=x&x-amz-meta-a=b"), "PutObject");
 });
 
+test("mc's wish for metadata in its lists is no reason to refuse them", () => {
+  assert.equal(find("GET", "/b?list-type=2&metadata=true&prefix="), "ListObjectsV2");
+  assert.equal(find("GET", "/b?versions=&metadata=true&prefix="), "ListObjectVersions");
+});
+
 test("a URL of an older signature is left to be refused in its own words, whatever it carries", () => {
   const url = "/b/k?AWSAccessKeyId=a&Signature=s&Expires=1&content-type=text%2Fplain";
   assert.equal(find("PUT", url), "PutObject");

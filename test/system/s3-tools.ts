@@ -1,14 +1,15 @@
 /** Debian's S3 tools, as they are shipped, against the real server: the commands of docs/clients.md. */
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { PYTHON } from "../support/debian.ts";
 import { mustRun, runProgram } from "../support/program.ts";
 import { commandsUnder, forServer, ROOT, shell } from "../support/readme.ts";
 import { ACCESS_KEY_ID, REGION, SECRET_ACCESS_KEY, startS3 } from "../support/s3.ts";
+import { ODD_TREE, sameTree, writeTree } from "../support/tree.ts";
 
 const MIB = 1024 ** 2;
 
@@ -19,21 +20,8 @@ after(() => server[Symbol.asyncDispose]());
 const home = await mkdtemp(join(tmpdir(), "selvedge-s3-tools-"));
 after(() => rm(home, { recursive: true, force: true }));
 
-/** Names that tools and servers stumble over, an empty file, and one that goes in parts. */
-const FILES: Readonly<Record<string, Buffer>> = {
-  "plain.txt": Buffer.from("plain\n"),
-  empty: Buffer.alloc(0),
-  "with space/and+plus & more.txt": Buffer.from("odd\n"),
-  "ünï/çödé/日本語.txt": Buffer.from("unicode\n"),
-  "percent%20literal.txt": Buffer.from("percent\n"),
-  "deep/a/b/c/d/e.bin": randomBytes(100_000),
-  "large.bin": randomBytes(20 * MIB),
-};
 const tree = join(home, "tree");
-for (const [name, octets] of Object.entries(FILES)) {
-  await mkdir(dirname(join(tree, name)), { recursive: true });
-  await writeFile(join(tree, name), octets);
-}
+await writeTree(tree, ODD_TREE);
 
 const aws = {
   HOME: home,
@@ -70,7 +58,7 @@ suite("rclone", () => {
     await rclone("sync", tree, "edge:rclone/tree");
     await rclone("check", "--download", tree, "edge:rclone/tree");
     await rclone("sync", "edge:rclone/tree", join(home, "rclone-down"));
-    await sameTree(join(home, "rclone-down"));
+    await sameTree(join(home, "rclone-down"), ODD_TREE);
   });
 
   test("what is in step is not sent again, and what is gone is deleted", async () => {
@@ -84,7 +72,7 @@ suite("rclone", () => {
     assert.equal(code, 0, stderr);
     assert.match(stderr, /plain\.txt: Deleted/);
     assert.doesNotMatch(stderr, /Copied/);
-    await writeFile(join(copy, "plain.txt"), FILES["plain.txt"]!);
+    await writeFile(join(copy, "plain.txt"), ODD_TREE["plain.txt"]!);
   });
 
   test("objects are moved and listed, and a bucket is purged", async () => {
@@ -105,7 +93,7 @@ suite("aws s3", () => {
     await run("s3", "mb", "s3://awscli");
     await run("s3", "sync", "--only-show-errors", tree, "s3://awscli/tree");
     await run("s3", "sync", "--only-show-errors", "s3://awscli/tree", join(home, "aws-down"));
-    await sameTree(join(home, "aws-down"));
+    await sameTree(join(home, "aws-down"), ODD_TREE);
     assert.equal(await run("s3", "sync", tree, "s3://awscli/tree"), "");
   });
 
@@ -153,7 +141,7 @@ suite("s3cmd", () => {
     await run("sync", `${tree}/`, "s3://s3cmd/tree/");
     await mkdir(join(home, "s3cmd-down"));
     await run("sync", "s3://s3cmd/tree/", `${join(home, "s3cmd-down")}/`);
-    await sameTree(join(home, "s3cmd-down"));
+    await sameTree(join(home, "s3cmd-down"), ODD_TREE);
   });
 
   test("an object is shown, copied, and all are removed with their bucket", async () => {
@@ -225,20 +213,10 @@ suite("restic", () => {
     await restic("backup", tree);
     await restic("check", "--read-data");
     await restic("restore", "latest", "--target", join(home, "restored"));
-    await sameTree(join(home, "restored", tree));
+    await sameTree(join(home, "restored", tree), ODD_TREE);
     await restic("forget", "--keep-last", "1", "--prune");
   });
 });
-
-async function sameTree(folder: string): Promise<void> {
-  const found = (await readdir(folder, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
-  assert.deepEqual(found.toSorted(), Object.keys(FILES).toSorted());
-  for (const [name, octets] of Object.entries(FILES)) {
-    assert.ok(octets.equals(await readFile(join(folder, name))), `${name} differs`);
-  }
-}
 
 async function sha256(file: string): Promise<string> {
   return createHash("sha256")

@@ -13,6 +13,9 @@ const MAX_PAGE = 1_000;
 
 const COMMON = ["prefix", "delimiter", "encoding-type", "max-keys"];
 
+/** `mc find` and `mc mirror` would have it in their lists, as MinIO alone does, and do without, as on S3. */
+const WITH_METADATA = "metadata";
+
 export const listObjects: Operation = {
   name: "ListObjects",
   method: "GET",
@@ -43,7 +46,7 @@ export const listObjectsV2: Operation = {
   on: "bucket",
   resource: "list-type",
   action: "list",
-  takes: [...COMMON, "start-after", "continuation-token", "fetch-owner"],
+  takes: [...COMMON, "start-after", "continuation-token", "fetch-owner", WITH_METADATA],
   async handle(call, parts) {
     if (call.query("list-type") !== "2") {
       throw new S3Fault("InvalidArgument", "There is no such type of list.", {
@@ -84,7 +87,7 @@ export const listObjectVersions: Operation = {
   on: "bucket",
   resource: "versions",
   action: "list",
-  takes: [...COMMON, "key-marker", "version-id-marker"],
+  takes: [...COMMON, "key-marker", "version-id-marker", WITH_METADATA],
   async handle(call, parts) {
     const asked = askedOf(call);
     const marker = call.query("key-marker") ?? "";
