@@ -4,6 +4,8 @@ import { editAccount } from "./accounts/edit.ts";
 import { getAccount } from "./accounts/get.ts";
 import { listAccounts } from "./accounts/list.ts";
 import { notificationEndpoints } from "./bucket-events/endpoints.ts";
+import { queueEndpoints } from "./bucket-events/queues.ts";
+import { absentBucketFeatures } from "./buckets/absent.ts";
 import { getCors, removeCors, setCors } from "./buckets/cors.ts";
 import { createBucket } from "./buckets/create.ts";
 import {
@@ -17,6 +19,7 @@ import { editBucket } from "./buckets/edit.ts";
 import { getBucket } from "./buckets/get.ts";
 import { getLifecycle, setLifecycle } from "./buckets/lifecycle.ts";
 import { listBuckets } from "./buckets/list.ts";
+import { bucketMetrics } from "./buckets/metrics.ts";
 import { getPublicAccess, setPublicAccess } from "./buckets/public-access.ts";
 import { removeBucket } from "./buckets/remove.ts";
 import {
@@ -220,6 +223,9 @@ export const endpoints: readonly Endpoint[] = [
   ...editBucketDomain,
   ...removeBucketDomain,
   ...notificationEndpoints,
+  ...queueEndpoints,
+  ...absentBucketFeatures,
+  bucketMetrics,
   ...listObjects,
   ...getObject,
   ...putObject,

@@ -15,6 +15,7 @@ import {
   badHeader,
   INVALID_FIELD,
   jsonWordings,
+  NOT_OFFERED,
   objectWordings,
   recordWordings,
   scriptWordings,
@@ -102,6 +103,17 @@ export function nameTaken(): ApiError {
 export function noCors(): ApiError {
   const message = "The CORS configuration does not exist.";
   return new ApiError(404, [{ code: 10_059, message }]);
+}
+
+/** By this code wrangler knows that there is nothing to show. */
+export function noSippy(): ApiError {
+  const message = "The bucket has no Sippy configuration.";
+  return new ApiError(404, [{ code: 10_007, message }]);
+}
+
+/** For what only the original has. The message says what to use instead, where there is something. */
+export function notOffered(message: string): ApiError {
+  return new ApiError(400, [{ code: NOT_OFFERED, message }]);
 }
 
 export function noSuchKey(): ApiError {

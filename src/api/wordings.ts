@@ -25,6 +25,8 @@ export const badHeader = (code: number, message: string): Wording => ({
 export const THROTTLE = "Please wait and consider throttling your request speed";
 /** Ours: a field of a body or a query that cannot be. The message names it. */
 export const INVALID_FIELD = 1001;
+/** Ours: a feature of the original that there is not here. No 501, which clients repeat. */
+export const NOT_OFFERED = 1002;
 
 export const accountWordings = {
   "no-credentials": {

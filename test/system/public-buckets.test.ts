@@ -65,6 +65,7 @@ suite("a bucket with a domain", () => {
       domain,
       enabled: true,
       status: { ownership: "active", ssl: "active" },
+      minTLS: "1.2",
       zoneId: zone.id,
       zoneName: "example.com",
     };

@@ -2,7 +2,7 @@
 import { domainToASCII } from "node:url";
 import { z } from "zod";
 import { type BucketDomain, ObjectFault } from "#objects";
-import type { Zone } from "#zones";
+import { type Zone, zoneSettingOf } from "#zones";
 import { endpoint } from "../endpoint.ts";
 import { removeDomainRecords, setDomainRecord } from "../script-domains/dns.ts";
 import { zoneFinder } from "../script-routes/zone-of.ts";
@@ -151,11 +151,13 @@ function shown(name: string): string {
 
 /** A zone that is served here is its owner's; its certificate comes with the first request. */
 function showDomain({ hostname, zoneId, enabled }: BucketDomain, zones: readonly Zone[]): object {
+  const zone = zones.find(({ id }) => id === zoneId);
   return {
     domain: hostname,
     enabled,
     status: { ownership: enabled ? "active" : "deactivated", ssl: "active" },
+    minTLS: zone && zoneSettingOf(zone.settings, "min_tls_version") === "1.3" ? "1.3" : "1.2",
     zoneId,
-    zoneName: zones.find(({ id }) => id === zoneId)?.name ?? "",
+    zoneName: zone?.name ?? "",
   };
 }

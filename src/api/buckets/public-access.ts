@@ -2,6 +2,7 @@
  * Whether anyone may read a bucket over the S3 API. The original has a domain of its own for that, under which its
  * tools look; here it is the bucket's place in the S3 API.
  */
+import type { IncomingHttpHeaders } from "node:http";
 import { z } from "zod";
 import type { Bucket, PublicAccess } from "#objects";
 import { endpoint } from "../endpoint.ts";
@@ -23,7 +24,7 @@ export const getPublicAccess = paths.map((path) =>
       checkJurisdiction(headers);
       const bucket = await bucketOf(objects, params);
       const access = (await objects.setting(bucket, "public")) ?? NOT_PUBLIC;
-      return showAccess(bucket, access, s3Host);
+      return showAccess(bucket, access, reachable(s3Host, headers));
     },
   }),
 );
@@ -41,10 +42,19 @@ export const setPublicAccess = paths.map((path) =>
       const bucket = await bucketOf(objects, params);
       const access = body.enabled ? body : NOT_PUBLIC;
       await objects.setSetting(bucket, "public", access);
-      return showAccess(bucket, access, s3Host);
+      return showAccess(bucket, access, reachable(s3Host, headers));
     },
   }),
 );
+
+/** A listener on every address of the server. */
+const ANYWHERE = /^(?:0\.0\.0\.0|\[::\])(?=:)/;
+
+/** Nobody can open that; whoever reaches the API under a name reaches S3 there, too. */
+function reachable(s3Host: string, { host = "" }: IncomingHttpHeaders): string {
+  const name = host.replace(/:\d*$/, "");
+  return name === "" ? s3Host : s3Host.replace(ANYWHERE, () => name);
+}
 
 function showAccess({ id, name }: Bucket, access: PublicAccess, s3Host: string): object {
   return { bucketId: id, domain: `${s3Host}/${name}`, ...access };
