@@ -1,6 +1,6 @@
 /** The scripts with what they stand on: their rows, the runtime, and the socket that leads to their buckets. */
 import { join } from "node:path";
-import { bindingModule, listenStoreSocket, scriptAccess } from "#binding";
+import { bindingModule, LentBodies, listenStoreSocket, scriptAccess } from "#binding";
 import type { Database } from "#db";
 import type { DiskLedger } from "#edge";
 import type { Log } from "#kit/log.ts";
@@ -30,6 +30,8 @@ export interface StartedScripts {
   readonly routes: Routes;
   readonly schedules: Schedules;
   readonly runtime: ScriptRuntime;
+  /** What scripts were lent. */
+  readonly lent: LentBodies;
 }
 
 /** Some times what the original grants a script before it is ready: its machines may be faster. */
@@ -52,11 +54,13 @@ export async function startScripts(
   });
   const folder = started.use(await RunFolder.open(join(dataDir, "run")));
   const storeSocket = join(folder.sockets, "store");
+  const lent = started.use(new LentBodies(objects, now));
   started.use(
     await listenStoreSocket({
       path: storeSocket,
       store: objects,
       authorize: scriptAccess((token) => runtime.grant(token), objects),
+      lent,
       log,
     }),
   );
@@ -76,6 +80,7 @@ export async function startScripts(
         startSeconds: START_SECONDS,
         drainSeconds: httpLimits.drainSeconds,
       },
+      takesLent: true,
       outbound: settings.outbound,
       log,
       metrics,
@@ -99,7 +104,7 @@ export async function startScripts(
   );
   schedules.start();
   started.use(await scripts.followOthers({ log }));
-  return { sockets: folder.sockets, scripts, routes, schedules, runtime };
+  return { sockets: folder.sockets, scripts, routes, schedules, runtime, lent };
 }
 
 /** What goes wrong with the store is no answer. */

@@ -6,6 +6,8 @@ import { type RemoteOptions, remoteTransport } from "./remote.ts";
 import { bucketOver, type Compatibility } from "./store-bucket.ts";
 import type { StoreBucket } from "./types.ts";
 
+export { atEdge } from "./lending.ts";
+
 interface InnerBindings {
   /** The store's door. It adds the token that opens this script's buckets, which no script sees. */
   readonly store: { readonly fetch: RemoteOptions["fetch"] };
@@ -19,6 +21,7 @@ export default function bindBucket(inner: InnerBindings): StoreBucket {
     fetch: (url, init) => store.fetch(url, init),
     url: `http://store/store/v1/${encodeURIComponent(bucketName)}`,
     headers: {},
+    lends: true,
   });
   return bucketOver(transport, compatibility);
 }

@@ -1,5 +1,6 @@
 /** Sends a request and turns what the store will not do into the errors that scripts know. */
 import type {
+  LentOctets,
   Octets,
   RequestBody,
   StoreMethod,
@@ -15,7 +16,7 @@ const MAY_MISS = new Set<StoreMethod>(["head", "get", "put", "delete", "abortMul
 const MAY_DECLINE = new Set<StoreMethod>(["get", "put"]);
 
 export type Answer =
-  | { kind: "done"; result: unknown; body?: Octets }
+  | { kind: "done"; result: unknown; body?: Octets | LentOctets }
   | { kind: "missing" }
   | { kind: "condition failed"; result: unknown };
 
@@ -33,7 +34,8 @@ export async function call(
   if (is(reply, CONDITION_FAILED) && MAY_DECLINE.has(method)) {
     return { kind: "condition failed", result: reply.result };
   }
-  throw new Error(`${method}: ${reply.message} (${reply.code})`);
+  const called = method === "read" ? "get" : method; // By whom the octets were asked for.
+  throw new Error(`${called}: ${reply.message} (${reply.code})`);
 }
 
 function is(

@@ -16,6 +16,7 @@ import {
   jsonBytesOf,
   OCTETS,
 } from "./frames.ts";
+import type { LentBodies } from "./lent-bodies.ts";
 import type { StoreMethod, StoreRequest, WireObject } from "./protocol.ts";
 import { RequestFrames, type WholeRequest } from "./request-frames.ts";
 import { readRequest } from "./request-shape.ts";
@@ -26,6 +27,8 @@ export interface StoreDoorOptions<R = IncomingMessage> {
   readonly authorize: Authorize<R>;
   /** Those who call are of this version, and know a few octets in the head of a reply. */
   readonly areOwn?: boolean;
+  /** Where octets are kept for those who may not want to read them. */
+  readonly lent?: LentBodies;
 }
 
 /** What it needs of a call. */
@@ -37,7 +40,7 @@ export interface StoreCall<R = IncomingMessage> {
 }
 
 /** Methods that change nothing. */
-const READS: ReadonlySet<StoreMethod> = new Set(["head", "get", "list"]);
+const READS: ReadonlySet<StoreMethod> = new Set(["head", "get", "read", "list"]);
 /** Methods whose octets follow the JSON. */
 const SENDS_OCTETS: ReadonlySet<StoreMethod> = new Set(["put", "uploadPart"]);
 
@@ -62,15 +65,11 @@ export function storeDoor(options: StoreDoorOptions) {
 /** The answer to a call, whatever it comes and goes with. */
 export type Framed = Required<Pick<Reply, "status" | "headers" | "body">> & Pick<Reply, "closes">;
 
-export function storeCalls<R extends IncomingMessage | WholeRequest>({
-  store,
-  authorize,
-  areOwn = false,
-}: StoreDoorOptions<R>) {
+export function storeCalls<R extends IncomingMessage | WholeRequest>(options: StoreDoorOptions<R>) {
   return async (call: StoreCall<R>): Promise<Framed> => {
     const { request } = call;
     const frames = new RequestFrames(request);
-    const reply = framed(await answer(store, authorize, call, frames), areOwn);
+    const reply = framed(await answer(options, call, frames), options.areOwn === true);
     await frames.leave();
     if (frames.isOver) return reply;
     const isSmall = Number(request.headers["content-length"] ?? Infinity) <= PASSED_OVER_BYTES;
@@ -79,8 +78,7 @@ export function storeCalls<R extends IncomingMessage | WholeRequest>({
 }
 
 async function answer<R extends IncomingMessage | WholeRequest>(
-  store: ObjectStore,
-  authorize: Authorize<R>,
+  { store, authorize, lent }: StoreDoorOptions<R>,
   call: StoreCall<R>,
   frames: RequestFrames,
 ): Promise<ServedReply> {
@@ -93,7 +91,7 @@ async function answer<R extends IncomingMessage | WholeRequest>(
     const permission: ObjectPermission = READS.has(method) ? "objects.read" : "objects.edit";
     if (!(await access.may(permission))) return NOT_PERMITTED;
     const octets = SENDS_OCTETS.has(method) ? octetsOf(call.request, frames) : NOTHING;
-    return await serve(store, async () => access.bucket, request, octets);
+    return await serve(store, async () => access.bucket, request, octets, lent);
   } catch (error) {
     const refusal = doorRefusal(error);
     if (refusal !== null) return refusal;
@@ -142,9 +140,13 @@ function parsed(text: string): unknown {
   }
 }
 
+function toldOf({ result, lent }: Extract<ServedReply, { ok: true }>, hasBody: boolean) {
+  return { ok: true, result, hasBody, ...(lent !== undefined && { lent }) };
+}
+
 function framed(reply: ServedReply, toOwn: boolean): Framed {
   const octets = reply.ok ? reply.body : undefined;
-  const told = reply.ok ? { ok: true, result: reply.result, hasBody: octets !== undefined } : reply;
+  const told = reply.ok ? toldOf(reply, octets !== undefined) : reply;
   const text = JSON.stringify(told);
   const header = headerJson(text);
   const json = header === null ? Buffer.from(text) : NOTHING;

@@ -7,6 +7,7 @@ export { type Access, apiAccess, type Authorize } from "./access.ts";
 export { bindingModule } from "./binding-module.ts";
 export { storeErrors } from "./codes.ts";
 export { storeDoor } from "./http-door.ts";
+export { LentBodies } from "./lent-bodies.ts";
 export { localTransport } from "./local.ts";
 export { scriptAccess } from "./script-access.ts";
 export { bucketOver, type Compatibility } from "./store-bucket.ts";

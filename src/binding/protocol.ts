@@ -46,7 +46,10 @@ export type StoreRequest =
       rangeHeader?: string;
       /** In hex. */
       ssecKey?: string;
+      /** The octets may be lent. */
+      lends?: true;
     }
+  | { method: "read"; lent: string }
   | ({
       method: "put";
       key: string;
@@ -109,11 +112,19 @@ export type RequestBody = Uint8Array | ReadableStream<Uint8Array>;
  */
 export type Octets = Uint8Array | AsyncIterable<Uint8Array>;
 
+/** Octets that stay in the store until they are read, or whoever answers the caller's client has taken them by name. */
+export interface LentOctets {
+  readonly lent: string;
+  read(): Promise<Octets>;
+}
+
 export type StoreReply =
-  | { ok: true; result: unknown; body?: Octets }
+  | { ok: true; result: unknown; body?: Octets | LentOctets }
   | { ok: false; status: number; code: number; message: string; result?: unknown };
 
 /** Brings requests to one bucket. Throws only what is no answer of the store: a broken connection. */
 export interface StoreTransport {
+  /** Whether it can be told that octets may be lent. */
+  readonly lends?: boolean;
   send(request: StoreRequest, body: RequestBody | null): Promise<StoreReply>;
 }

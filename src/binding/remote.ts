@@ -1,12 +1,21 @@
 /** The transport over HTTP, with any `fetch`: a program's own, or a binding's inside workerd. */
+import { call } from "./call.ts";
 import { cut, FEW_OCTETS, JSON_BYTES, JSON_TEXT, joined, jsonBytesOf, split } from "./frames.ts";
-import type { Octets, RequestBody, StoreReply, StoreRequest, StoreTransport } from "./protocol.ts";
+import type {
+  LentOctets,
+  Octets,
+  RequestBody,
+  StoreReply,
+  StoreRequest,
+  StoreTransport,
+} from "./protocol.ts";
 
 export interface RemoteOptions {
   readonly fetch: (url: string, init: RequestInit & { duplex?: "half" }) => Promise<Response>;
   /** Of the bucket: `http://127.0.0.1:8700/store/v1/my-bucket`. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly lends?: boolean;
 }
 
 /** Enough of a stranger's answer to tell what it is. */
@@ -15,7 +24,12 @@ const SHOWN_CHARACTERS = 200;
 /** Octets up to here are read at once: a stream for them would cost more than they do. */
 const WHOLE_BYTES = 64 * 1024;
 
-export function remoteTransport({ fetch, url, headers }: RemoteOptions): StoreTransport {
+export function remoteTransport({
+  fetch,
+  url,
+  headers,
+  lends = false,
+}: RemoteOptions): StoreTransport {
   const send = async (request: StoreRequest, octets: RequestBody | null): Promise<StoreReply> => {
     let broken: { readonly error: unknown } | null = null;
     const { headers: ours, body } = joined(request, octets, (error) => (broken = { error }));
@@ -26,14 +40,21 @@ export function remoteTransport({ fetch, url, headers }: RemoteOptions): StoreTr
         body: body as Uint8Array<ArrayBuffer> | null,
         ...(body instanceof ReadableStream && { duplex: "half" }),
       });
-      const reply = await readReply(response);
+      const reply = await readReply(response, lentBy);
       if (broken === null) return reply;
       throw broken; // Not every runtime tells of a stream that failed while it was sent.
     } catch (cause) {
       throw troubleOf(broken, cause, url);
     }
   };
-  return { send };
+  const lentBy = (lent: string): LentOctets => ({
+    lent,
+    read: async () => {
+      const answer = await call({ send }, { method: "read", lent });
+      return (answer as { body: Octets }).body; // Anything else was thrown.
+    },
+  });
+  return { send, lends };
 }
 
 /** A value that could not be read is its owner's trouble, and told as it was. */
@@ -56,10 +77,17 @@ const fromBase64 = Reflect.get(Uint8Array, "fromBase64");
 /** Held as long as their bodies are: Node ends the body of a response that nobody holds any more. */
 const responses = new WeakMap<ReadableStream, Response>();
 
-async function readReply(response: Response): Promise<StoreReply> {
+/** What a reply says beside its result. */
+type ReplyJson = StoreReply & { hasBody?: boolean; lent?: string };
+
+async function readReply(
+  response: Response,
+  lentBy: (lent: string) => LentOctets,
+): Promise<StoreReply> {
   const header = response.headers.get(JSON_TEXT);
   if (header !== null) {
-    const { hasBody, ...reply } = JSON.parse(header) as StoreReply & { hasBody?: boolean };
+    const { hasBody, lent, ...reply } = JSON.parse(header) as ReplyJson;
+    if (lent !== undefined) return { ...reply, body: lentBy(lent) } as StoreReply;
     return hasBody === true ? { ...reply, ...(await octetsOf(response)) } : reply;
   }
   const bytes = jsonBytesOf(response.headers.get(JSON_BYTES));
@@ -69,7 +97,10 @@ async function readReply(response: Response): Promise<StoreReply> {
     length - bytes <= WHOLE_BYTES
       ? cut(new Uint8Array(await response.arrayBuffer()), bytes)
       : await split(response.body as ReadableStream<Uint8Array>, bytes);
-  const reply = json as StoreReply & { hasBody?: boolean };
+  const reply = json as ReplyJson;
+  if (reply.ok && reply.lent !== undefined) {
+    return { ok: true, result: reply.result, body: lentBy(reply.lent) };
+  }
   if (!reply.ok || reply.hasBody !== true) return reply;
   return { ok: true, result: reply.result, body: rest };
 }

@@ -60,7 +60,9 @@ const shape = z.discriminatedUnion("method", [
     range: ranges.optional(),
     rangeHeader: z.string().optional(),
     ssecKey,
+    lends: z.literal(true).optional(),
   }),
+  z.strictObject({ method: z.literal("read"), lent: z.string() }),
   z.strictObject({
     method: z.literal("put"),
     key,

@@ -2,7 +2,14 @@
 import { fromHex } from "./convert.ts";
 import { showHttpFields, writeHeaders } from "./metadata.ts";
 import { dress, illegalInvocation, setFields, Uncloneable } from "./platform-object.ts";
-import { ALGORITHMS, type Algorithm, type Octets, type WireObject } from "./protocol.ts";
+import type { Habit } from "./lending.ts";
+import {
+  ALGORITHMS,
+  type Algorithm,
+  type LentOctets,
+  type Octets,
+  type WireObject,
+} from "./protocol.ts";
 import { StoredBody } from "./stored-body.ts";
 import type { StorageClass, StoreChecksums, StoreHTTPMetadata } from "./types.ts";
 
@@ -88,10 +95,10 @@ export class GetResult extends HeadResult {
     dress(this, "GetResult");
   }
 
-  constructor(object: WireObject, showsAbsent: boolean, octets: Octets) {
+  constructor(object: WireObject, showsAbsent: boolean, octets: Octets | LentOctets, habit: Habit) {
     super(object, showsAbsent);
     const length = object.range?.length ?? object.size;
-    this.#body = new StoredBody(octets, length, object.http?.contentType ?? "");
+    this.#body = new StoredBody(octets, length, object.http?.contentType ?? "", habit);
   }
 
   static #bodyOf(self: unknown): StoredBody {

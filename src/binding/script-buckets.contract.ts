@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Binding, RuntimeLimits } from "#scripts";
 import { TestRuntime } from "../../test/support/script-runtime.ts";
 import { bindingModule } from "./binding-module.ts";
+import { LentBodies } from "./lent-bodies.ts";
 import { scriptAccess } from "./script-access.ts";
 import { listenStoreSocket } from "./store-socket.ts";
 import { openTestStore, type TestStore } from "./test-store.contract.ts";
@@ -29,7 +30,9 @@ export async function openScriptBuckets(
   };
   const authorize = scriptAccess(grant, kept.store);
   const { store, accountId, folder } = kept;
-  opened.use(await listenStoreSocket({ path: storeSocket, store, authorize, log: scripts.log }));
+  const lent = opened.use(new LentBodies(store, Date.now));
+  const { log } = scripts;
+  opened.use(await listenStoreSocket({ path: storeSocket, store, authorize, lent, log }));
   const all = opened.move();
   const known = { scripts, store, accountId, folder, storeSocket, tokens };
   return { ...known, [Symbol.asyncDispose]: () => all.disposeAsync() };

@@ -5,6 +5,7 @@ import {
   type Bucket,
   type CompleteOptions,
   type CustomerKey,
+  leave,
   ObjectFault,
   type ObjectInfo,
   type ObjectStore,
@@ -14,6 +15,7 @@ import {
   type WriteOptions,
 } from "#objects";
 import { CONDITION_FAILED, NO_SUCH_KEY, storeErrors } from "./codes.ts";
+import { lendable, type LentBodies } from "./lent-bodies.ts";
 import type {
   Octets,
   StoreMethod,
@@ -26,7 +28,7 @@ import type {
 
 /** A reply whose octets are as the core gave them: a stream must be read or returned. */
 export type ServedReply =
-  | { readonly ok: true; readonly result: unknown; readonly body?: Octets }
+  | { readonly ok: true; readonly result: unknown; readonly body?: Octets; readonly lent?: string }
   | Extract<StoreReply, { ok: false }>;
 
 type RequestOf<M extends StoreMethod> = Extract<StoreRequest, { method: M }>;
@@ -37,19 +39,17 @@ export async function serve(
   find: () => Promise<Bucket>,
   request: StoreRequest,
   body: Body | Uint8Array,
+  /** Without it nothing is lent. */
+  lent: LentBodies | null = null,
 ): Promise<ServedReply> {
   try {
     const method = methods[request.method] as Method<StoreMethod>;
-    return await method(store, await find(), request, body);
+    return await method(store, await find(), request, body, lent);
   } catch (error) {
     await leave(body); // The core may not have come to it.
     if (error instanceof ObjectFault) return refusal(error);
     throw error;
   }
-}
-
-async function leave(body: Body | Uint8Array): Promise<void> {
-  if (!(body instanceof Uint8Array)) await body[Symbol.asyncIterator]().return?.();
 }
 
 export function refusal({ kind, message }: ObjectFault): Extract<ServedReply, { ok: false }> {
@@ -62,7 +62,11 @@ type Method<M extends StoreMethod> = (
   bucket: Bucket,
   request: RequestOf<M>,
   body: Body | Uint8Array,
+  lent: LentBodies | null,
 ) => Promise<ServedReply>;
+
+/** Fewer octets are sent sooner than they are asked for. */
+const LEAST_LENT_BYTES = 64 * 1024;
 
 /** An upload that was completed is no more, however often it is asked. */
 const COMPLETE: CompleteOptions = { evenParts: true, isRepeatable: false };
@@ -73,6 +77,14 @@ const methods: { readonly [M in StoreMethod]: Method<M> } = {
     return object === null ? NO_SUCH_KEY : done(showWhole(object));
   },
   get,
+  read: async (_store, bucket, request, _body, lent) => {
+    const taken = (await lent?.take(request.lent, bucket)) ?? null;
+    if (taken === null) {
+      throw new ObjectFault("unavailable", "The object was replaced before its octets were read");
+    }
+    const { body, length } = taken;
+    return { ok: true, result: { range: { offset: 0, length } }, body };
+  },
   put,
   delete: async (store, bucket, { keys }) => {
     await store.delete(bucket, keys);
@@ -102,6 +114,8 @@ async function get(
   store: ObjectStore,
   bucket: Bucket,
   request: RequestOf<"get">,
+  _body: Body | Uint8Array,
+  lent: LentBodies | null,
 ): Promise<ServedReply> {
   const { key, onlyIf, rangeHeader, ssecKey } = request;
   const options = { ...(onlyIf && { conditions: onlyIf }), ...encryptionOf(ssecKey) };
@@ -120,7 +134,11 @@ async function get(
     return { ...CONDITION_FAILED, result: showWhole(found.object) };
   }
   const { object, range, body } = found;
-  return { ok: true, result: { ...show(object), range }, body };
+  const result = { ...show(object), range };
+  const mayLend = lent !== null && request.lends === true && range.length >= LEAST_LENT_BYTES;
+  const opened = mayLend ? lendable(found) : null;
+  if (opened === null) return { ok: true, result, body };
+  return { ok: true, result, lent: lent!.lend(bucket, found, opened) };
 }
 
 async function put(

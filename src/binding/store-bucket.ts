@@ -7,6 +7,7 @@ import { call } from "./call.ts";
 import { toChecksum } from "./checksum.ts";
 import { toConditions } from "./conditional.ts";
 import { toText, wrongParameter } from "./convert.ts";
+import { Habit } from "./lending.ts";
 import { MultipartUpload } from "./multipart.ts";
 import {
   readGetOptions,
@@ -41,6 +42,7 @@ const EVERYTHING: readonly Include[] = ["httpMetadata", "customMetadata"];
 class StoreBucket extends Uncloneable {
   readonly #transport: StoreTransport;
   readonly #compatibility: Compatibility;
+  readonly #habit = new Habit();
 
   static {
     dress(this, "StoreBucket");
@@ -99,13 +101,14 @@ class StoreBucket extends Uncloneable {
     const key = keyOf(args, "get");
     const { onlyIf, range, ssecKey } = readGetOptions(args[1]);
     const asked = { ...toConditions(onlyIf), ...toRange(range), ...toSsecKey(ssecKey) };
-    const request = { method: "get", key, ...asked } as const;
+    const lends = this.#transport.lends === true && this.#habit.passesOn;
+    const request = { method: "get", key, ...asked, ...(lends && { lends }) } as const;
     const answer = await call(this.#transport, request);
     if (answer.kind === "missing") return null;
     if (answer.kind === "condition failed") return this.#object(answer.result);
     const { showsAbsent } = this.#compatibility;
     const body = answer.body ?? new Uint8Array(0);
-    return new GetResult(answer.result as WireObject, showsAbsent, body);
+    return new GetResult(answer.result as WireObject, showsAbsent, body, this.#habit);
   }
 
   async #put(args: unknown[]): Promise<types.StoreObject | null> {

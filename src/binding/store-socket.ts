@@ -5,6 +5,7 @@ import type { Log } from "#kit/log.ts";
 import type { ObjectStore } from "#objects";
 import type { Authorize } from "./access.ts";
 import { type Framed, storeCalls } from "./http-door.ts";
+import type { LentBodies } from "./lent-bodies.ts";
 import type { WholeRequest } from "./request-frames.ts";
 import { serveConnection } from "./store-connection.ts";
 
@@ -13,6 +14,8 @@ export interface StoreSocketOptions {
   readonly path: string;
   readonly store: ObjectStore;
   readonly authorize: Authorize<Pick<IncomingMessage, "headers">>;
+  /** Where octets are kept for whoever answers the scripts' clients; without it scripts read all themselves. */
+  readonly lent?: LentBodies;
   readonly log: Log;
 }
 
@@ -44,8 +47,8 @@ type Perform = (
 ) => Promise<void>;
 
 /** Has calls answered, and what goes wrong with them. */
-function performer({ store, authorize, log }: StoreSocketOptions): Perform {
-  const door = storeCalls<IncomingMessage | WholeRequest>({ store, authorize, areOwn: true });
+function performer({ log, ...options }: StoreSocketOptions): Perform {
+  const door = storeCalls<IncomingMessage | WholeRequest>({ ...options, areOwn: true });
   const nextId = requestIds();
   const calls = new Map<string, number>();
   const answer = async (request: IncomingMessage | WholeRequest, bucket: string) => {

@@ -1,30 +1,37 @@
 /** The octets of an object that was read: once, as a stream or whole. */
 import { gather, streamOf, whole } from "./byte-stream.ts";
-import type { Octets } from "./protocol.ts";
+import { type Habit, lentStream, noteGiven } from "./lending.ts";
+import type { LentOctets, Octets } from "./protocol.ts";
 
 const USED =
   "Body has already been used. It can only be used once. Use tee() first if you need to read it twice.";
 
 export class StoredBody {
   /** What nobody has asked for as a stream: most bodies are read whole, without one in between. */
-  #octets: Octets;
+  readonly #octets: Octets | LentOctets;
   #response: Response | null = null;
   /** How many there are. */
   readonly #length: number;
   readonly #contentType: string;
+  readonly #habit: Habit;
   #isUsed = false;
 
-  constructor(octets: Octets, length: number, contentType: string) {
+  constructor(
+    octets: Octets | LentOctets,
+    length: number,
+    contentType: string,
+    /** Of whoever gets it. */
+    habit: Habit,
+  ) {
     this.#octets = octets;
     this.#length = length;
     this.#contentType = contentType;
+    this.#habit = habit;
   }
 
   get stream(): ReadableStream<Uint8Array> {
     if (this.#response === null) {
-      const octets = this.#isUsed ? new Uint8Array(0) : this.#octets;
-      const isReady = octets instanceof Uint8Array || octets instanceof ReadableStream;
-      const body = isReady ? octets : streamOf(octets);
+      const body = this.#isUsed ? new Uint8Array(0) : this.#unread();
       this.#response = new Response(body as Uint8Array<ArrayBuffer>);
       if (this.#isUsed) void this.#response.arrayBuffer();
       this.#watchTee(this.#response.body!);
@@ -56,8 +63,20 @@ export class StoredBody {
     return new Blob([await this.arrayBuffer()], { type: this.#contentType });
   }
 
+  #unread(): Uint8Array | ReadableStream<Uint8Array> {
+    const octets = this.#octets;
+    if (octets instanceof Uint8Array) return octets;
+    if ("lent" in octets) return lentStream(octets, this.#length, this.#habit);
+    const stream = octets instanceof ReadableStream ? octets : streamOf(octets);
+    noteGiven(stream, this.#habit);
+    return stream;
+  }
+
   async #read(): Promise<Uint8Array> {
-    const octets = this.#take();
+    const taken = this.#take();
+    const isLent = "lent" in taken;
+    if (isLent) this.#habit.noteRead();
+    const octets = isLent ? await taken.read() : taken;
     if (octets instanceof Response) return new Uint8Array(await octets.arrayBuffer());
     if (octets instanceof ReadableStream) {
       return new Uint8Array(await new Response(octets).arrayBuffer());
@@ -65,7 +84,7 @@ export class StoredBody {
     return octets instanceof Uint8Array ? octets : gather(octets, this.#length);
   }
 
-  #take(): Response | Octets {
+  #take(): Response | Octets | LentOctets {
     if (this.used) throw new TypeError(USED);
     if (this.#response?.body?.locked === true) {
       throw new TypeError("This ReadableStream is currently locked to a reader.");

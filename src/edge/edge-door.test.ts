@@ -102,6 +102,7 @@ async function openEdge(script: RequestListener, setUp: (server: Server) => void
           },
         }),
       },
+      takeLent: async () => null,
       openScript: async () => {
         if (world.opens !== null) throw world.opens;
         world.held++;

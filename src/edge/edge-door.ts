@@ -21,7 +21,7 @@ import {
 import { type ClientFacts, requestHeaders } from "./forwarded.ts";
 import { requestTarget } from "./host.ts";
 import type { Observe, Outcome } from "./observe.ts";
-import type { Passage } from "./onward.ts";
+import type { Onward, Passage } from "./onward.ts";
 import type { OriginRequest } from "./origin/origin-proxy.ts";
 import { refusalReply, refusals, type Refusal, scriptRefusal } from "./refusals.ts";
 import { ScriptRefused } from "./threads/main-thread.ts";
@@ -31,6 +31,8 @@ import { RequestVisit, UpgradeVisit, type Visit } from "./visit.ts";
 export interface EdgeOptions extends DestinationOptions {
   /** A place for one request with a script's process; throws `ScriptRefused` where there is none. */
   readonly openScript: (scriptId: string) => Promise<ScriptPlace>;
+  /** A body that a script has passed on as it is in the store; null when it is not there any more. */
+  readonly takeLent: NonNullable<Onward["takeLent"]>;
   /** Where buckets answer that have hostnames of their own. */
   readonly buckets: Upstream;
   readonly origins: CachedOrigin;
@@ -181,8 +183,9 @@ class Way {
       return passage;
     }
     headers.push("X-Selvedge-CF", factsFor(request));
+    const { takeLent } = this.#options;
     return await this.#toScript(destination.scriptId, ({ upstream }) =>
-      visit.pass({ upstream, target, headers, requestId, answerHeaders }),
+      visit.pass({ upstream, target, headers, requestId, answerHeaders, takeLent }),
     );
   }
 

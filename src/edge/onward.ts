@@ -1,6 +1,6 @@
 /** A request that is to be sent on: its head, what is known of its body, and how it may end. */
 import type { IncomingMessage } from "node:http";
-import type { Upstream } from "#http";
+import type { StreamedBody, Upstream } from "#http";
 import type { Deadlines } from "#kit/deadlines.ts";
 import { trailerLines } from "./trailers.ts";
 
@@ -30,6 +30,8 @@ export interface Onward {
   readonly answerWithin?: Deadlines;
   /** Whether trailers go to the other side: to origins, of which each knows them. Scripts have no way to read any. */
   readonly sendsTrailers?: boolean;
+  /** Finds a body that the answer only names; where it cannot, it resolves to null. */
+  readonly takeLent?: (name: string) => Promise<StreamedBody | null>;
 }
 
 /** Why a request that was sent on has no answer, and what may still be done. */

@@ -1,9 +1,18 @@
 /** A request on its way to whoever answers it and the answer on its way back, streamed both ways. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type AnswerSink, type Exchange, isGone, type ResponseHead, SMALL_BODY } from "#http";
+import {
+  type AnswerSink,
+  type Exchange,
+  isGone,
+  leaveUnsent,
+  type ResponseHead,
+  sendBehind,
+  SMALL_BODY,
+} from "#http";
 import type { Awaited, Wait } from "#kit/deadlines.ts";
 import { hintsTo, type OnInterim } from "./early-hints.ts";
 import { responseHeaders } from "./forwarded.ts";
+import { lentIn, withLength } from "./lent-answer.ts";
 import { failure, hasBody, headOf, isChunked, type Onward, type Passage, SAFE } from "./onward.ts";
 import { byName, lastChunk, takesTrailers, trailerField, trailersIn } from "./trailers.ts";
 
@@ -27,6 +36,8 @@ class Passing implements AnswerSink, Awaited {
   /** A head that is not sent yet, for its body may be at hand. */
   #head: ResponseHead | null = null;
   #small: string | null = null;
+  /** The name of its body, which is elsewhere. */
+  #lent: string | null = null;
   #status = 0;
   #hint: OnInterim | null = null;
   /** Its client takes no more for now. */
@@ -89,6 +100,8 @@ class Passing implements AnswerSink, Awaited {
     this.#endWait();
     this.#status = head.status;
     this.#head = head;
+    this.#lent = this.#onward.takeLent === undefined ? null : lentIn(head, this.#request);
+    if (this.#lent !== null) return; // At its end, which comes with it.
     queueMicrotask(() => this.#flushSoon()); // Unless its body came along.
   }
 
@@ -115,6 +128,7 @@ class Passing implements AnswerSink, Awaited {
 
   end(trailers: readonly string[]): void {
     const response = this.#response;
+    if (this.#lent !== null) return void this.#sendLent(this.#lent);
     this.#settle({ kind: "answered", status: this.#status }); // Before its close, which is no leaving.
     if (this.#head !== null) this.#writeHead(this.#head);
     if (trailers.length > 0 && takesTrailers(this.#request)) {
@@ -123,6 +137,22 @@ class Passing implements AnswerSink, Awaited {
     if (this.#small === null) response.end();
     else response.end(this.#small, "latin1");
     this.#small = null;
+  }
+
+  async #sendLent(name: string): Promise<void> {
+    const [response, head] = [this.#response, this.#head!];
+    this.#exchange = null; // Its connection may carry another by now.
+    try {
+      const body = await this.#onward.takeLent!(name);
+      if (body === null) throw new Error("The object was replaced before its octets were sent");
+      if (this.#isOver) return await leaveUnsent(body);
+      this.#writeHead(withLength(head, body.length));
+      await (this.#request.method === "HEAD" ? leaveUnsent(body) : sendBehind(response, body));
+      this.#settle({ kind: "answered", status: this.#status });
+      response.end();
+    } catch (cause) {
+      this.#settle(failure(this.#request, cause as Error, response.headersSent));
+    }
   }
 
   fail(cause: Error, answered: boolean): void {

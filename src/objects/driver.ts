@@ -2,6 +2,8 @@
 import type { Body, ByteRange } from "./model.ts";
 
 export interface BlobDriver extends AsyncDisposable {
+  /** Whether octets of a blob can be moved from a file to where they go. */
+  readonly areFiles?: boolean;
   /**
    * Keeps the body; resolves when it would survive a loss of power. A body that fails leaves nothing
    * behind, and its error is thrown.

@@ -4,6 +4,7 @@
  * blob on disk first and then commits the row, and the same commit hands what it replaced to the garbage
  * (`garbage.ts`); a blob without a row is an orphan, and swept (`orphans.ts`).
  */
+export { leave } from "./bodies.ts";
 export { conditionsHold } from "./conditions.ts";
 export { BucketDomains, type BucketDomain } from "./domains/bucket-domains.ts";
 export { bucketDomainMigrations } from "./domains/schema.ts";

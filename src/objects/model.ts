@@ -139,6 +139,8 @@ export type GetResult =
        * must be read or returned, or it holds its blob.
        */
       readonly body: Uint8Array | Body;
+      /** Its octets can be moved from files, all or all but a few. */
+      readonly isInFiles: boolean;
     };
 
 export interface WriteOptions {

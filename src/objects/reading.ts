@@ -74,7 +74,10 @@ export class Reading {
           ? resolveRange(options.range, object.size)
           : await this.#rangeOfPart(row, partNumber);
       const body = range && (await this.#open(row, range, seal));
-      if (range !== null && body !== null) return { kind: "found", object, range, body };
+      if (range !== null && body !== null) {
+        const isInFiles = row.body === null && seal === null && this.#blobs.areFiles === true;
+        return { kind: "found", object, range, body, isInFiles };
+      }
       // Its blob is gone: the object was replaced in between, unless it is still the same.
       if (attempt === MAX_ATTEMPTS || row.version === version) throw missing(key, row);
       version = row.version;

@@ -22,6 +22,7 @@ import { OriginPool } from "../origin/origin-pool.ts";
 import { OriginProxy } from "../origin/origin-proxy.ts";
 import { EdgeCounters } from "./counters.ts";
 import { MainThread } from "./main-thread.ts";
+import { takeLent } from "./lent-octets.ts";
 import type { EdgeAddresses, EdgeThreadData, ToEdgeThread } from "./messages.ts";
 import { ScriptPlaces } from "./script-places.ts";
 import { TlsContexts } from "./tls-contexts.ts";
@@ -49,6 +50,7 @@ const door: Omit<EdgeOptions, "scheme" | "httpsPort"> = {
   hosts: new FactCache({ generations, now, ask: (hostname) => main.ask("host", hostname) }),
   zones: new FactCache({ generations, now, ask: askForZone }),
   openScript: (scriptId) => places.open(scriptId),
+  takeLent: (name) => takeLent(main, name),
   buckets,
   origins: new CachedOrigin({ origins: originProxy(), cache, now }),
   trustedProxies,

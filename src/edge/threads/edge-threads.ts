@@ -13,6 +13,7 @@ import type { FactSource } from "../facts/fact-source.ts";
 import { EdgeCounters } from "./counters.ts";
 import { addEdgeMetrics } from "./edge-metrics.ts";
 import { type EdgeThread, launchThread } from "./launch-thread.ts";
+import type { TakeLent } from "./lent-files.ts";
 import type { EdgeAddresses, EdgeSettings } from "./messages.ts";
 import type { ScriptLeasesOptions } from "./script-leases.ts";
 
@@ -23,6 +24,8 @@ export interface EdgeThreadsOptions {
   readonly generations: Generations;
   readonly facts: FactSource;
   readonly openScript: ScriptLeasesOptions["open"];
+  /** What the store has lent to scripts. */
+  readonly takeLent: TakeLent;
   readonly ledger: DiskLedger;
   readonly purges: PurgeLog;
   readonly log: Log;

@@ -7,6 +7,7 @@ import { serveLedger } from "../cache/ledger-port.ts";
 import type { PurgeLog } from "../cache/purge-log.ts";
 import type { NumberedPurge } from "../cache/purge-rules.ts";
 import type { FactSource } from "../facts/fact-source.ts";
+import { LentFiles, type TakeLent } from "./lent-files.ts";
 import type {
   EdgeAddresses,
   EdgeThreadData,
@@ -23,6 +24,7 @@ export interface ThreadOptions {
   readonly data: Omit<EdgeThreadData, "ledger">;
   readonly facts: FactSource;
   readonly leases: ScriptLeasesOptions;
+  readonly takeLent: TakeLent;
   readonly ledger: Ledger;
   readonly purges: PurgeLog;
   /** Hears what the thread has made doubtful, for the caches of the others. */
@@ -42,12 +44,14 @@ export async function launchThread(options: ThreadOptions): Promise<EdgeThread> 
   const ended = endOf(worker);
   const say = (message: ToEdgeThread) => worker.postMessage(message);
   const leases = new ScriptLeases(options.leases);
+  const files = new LentFiles(options.takeLent);
   const listening = Promise.withResolvers<EdgeAddresses>();
   listening.promise.catch(() => {}); // It may fail before anyone waits for it.
   const taking = new PurgesTaken(say);
   worker.on("message", (message: FromEdgeThread) => {
-    if (message.kind === "ask") void answer(message, options.facts, leases).then(say);
+    if (message.kind === "ask") void answer(message, options.facts, leases, files).then(say);
     else if (message.kind === "release") leases.release(message.socketPath);
+    else if (message.kind === "left") files.leave(message.lent);
     else if (message.kind === "taken") taking.taken(message.ticket);
     else if (message.kind === "forgotten") onForgotten(message.keys);
     else if (message.kind === "listening") listening.resolve(message.addresses);
@@ -58,6 +62,7 @@ export async function launchThread(options: ThreadOptions): Promise<EdgeThread> 
   told.catch(() => void worker.terminate()); // It must not serve, and would wait for ever.
   void ended.then((cause) => {
     leases[Symbol.dispose]();
+    files[Symbol.dispose]();
     taking[Symbol.dispose]();
     listening.reject(new Error("A thread of the edge ended", { cause }));
     void told.then(
@@ -95,6 +100,7 @@ async function answer(
   { ticket, about, key }: Extract<FromEdgeThread, { kind: "ask" }>,
   facts: FactSource,
   leases: ScriptLeases,
+  files: LentFiles,
 ): Promise<ToEdgeThread> {
   const answers: { [Q in Question]: () => Questions[Q] | Promise<Questions[Q]> } = {
     host: () => facts.host(key),
@@ -103,6 +109,8 @@ async function answer(
     place: () => leases.place(key, false),
     "place after loss": () => leases.place(key, true),
     fault: () => leases.fault(key),
+    lent: () => files.take(key),
+    "more of lent": () => files.next(key),
   };
   try {
     return { kind: "answer", ticket, value: await answers[about]() };

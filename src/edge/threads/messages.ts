@@ -19,7 +19,16 @@ export interface Questions {
   "place after loss": Fact<string>;
   /** Why the process at a socket ended; null when it did not, or was meant to. */
   fault: ScriptFaultKind | null;
+  /** What the store has lent under a name; null when there is nothing. The thread says when it has done. */
+  lent: { readonly length: number; readonly first: LentPiece } | null;
+  /** More of it: the piece before is not needed any more. */
+  "more of lent": LentPiece | null;
 }
+
+/** Octets as they are, or where they are in a file that the main thread has open. */
+export type LentPiece =
+  | Uint8Array
+  | { readonly fd: number; readonly offset: number; readonly length: number };
 
 export type Question = keyof Questions;
 
@@ -90,6 +99,7 @@ export type FromEdgeThread =
       readonly key: string;
     }
   | { readonly kind: "release"; readonly socketPath: string }
+  | { readonly kind: "left"; readonly lent: string }
   | { readonly kind: "taken"; readonly ticket: number }
   | { readonly kind: "forgotten"; readonly keys: readonly string[] };
 

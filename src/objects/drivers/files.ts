@@ -58,6 +58,7 @@ export function besideOpen(root: string): BlobDriver {
 }
 
 class Files implements BlobDriver {
+  readonly areFiles = true;
   readonly #root: string;
   readonly #disk: Disk;
   readonly #lock: Disposable | null;

@@ -3,7 +3,7 @@ import type { Offer } from "#kit/outlet.ts";
 import type { OpenBlob } from "../driver.ts";
 import { ObjectFault } from "../fault.ts";
 import type { Body, ByteRange } from "../model.ts";
-import { type Disk, diskFault } from "./disk.ts";
+import { type Disk, diskFault, systemDisk } from "./disk.ts";
 
 /**
  * Octets read at once. Half the size costs a third more time for a large blob, twice the size gains
@@ -48,7 +48,8 @@ export class OpenFile implements OpenBlob {
         throw error;
       }
       at += moved + chunk.length;
-      if (at === end) await this[Symbol.asyncDispose]();
+      // What was moved may still be on its way, until more is asked for.
+      if (at === end && moved === 0) await this[Symbol.asyncDispose]();
       return { done: false, value: chunk };
     };
     const finish = async (): Promise<IteratorReturnResult<undefined>> => {
@@ -87,6 +88,12 @@ export class OpenFile implements OpenBlob {
     await this.#reading.catch(() => {}); // Whoever reads hears of it.
     this.#disk.close(fd).catch(() => {}); // Nothing was written, so nothing can be lost.
   }
+}
+
+/** Octets of a file that another thread has open, and closes. */
+export function octetsOfOpen(fd: number, range: ByteRange): AsyncIterator<Uint8Array> {
+  const file = new OpenFile({ ...systemDisk, close: async () => {} }, fd);
+  return file.read(range)[Symbol.asyncIterator]();
 }
 
 /** New unless there is room: the consumer may still hold the last, in the queue of a socket. */

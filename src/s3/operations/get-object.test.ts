@@ -38,7 +38,13 @@ test("an object whose answer cannot be made is closed", async () => {
   const object = { etag: "e", uploadedAt: 0, size: 3, storageClass: "Standard", http: {} };
   const range = { offset: 0, length: 3 };
   const store = {
-    get: async () => ({ kind: "found", object: { ...object, encryption: null }, range, body }),
+    get: async () => ({
+      kind: "found",
+      object: { ...object, encryption: null },
+      range,
+      body,
+      isInFiles: false,
+    }),
     setting: () => Promise.reject(new Error("The database is away")),
   };
   await assert.rejects(get("/b/k", store), /is away/);

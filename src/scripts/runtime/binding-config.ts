@@ -6,6 +6,8 @@ import type { Files } from "./config-files.ts";
 
 /** Names of the module of buckets, and of the service that is the platform's own worker. */
 export const BINDING_MODULE = "selvedge-internal:store";
+/** The one module of ours that a script's own can import: it has `atEdge` of the other. */
+export const EDGE_MODULE = "selvedge:edge";
 export const CONTROL = "control";
 
 interface BindingContext {

@@ -111,6 +111,7 @@ export class Launcher {
       tailToken,
       tailed,
       memoryMib: limits.memoryMib,
+      takesLent: plan.takesLent === true,
     });
     // Read at the start and not again.
     await using config = await folder.write(name, text, files);

@@ -70,6 +70,7 @@ test("what only its authors can read is logged whole, and is no reason to tell",
     said(inner),
     said("service main: Uncaught TypeError: no N7workerd3api15ExportedHandlerE\n  at a.js:1:2"),
     said("No event handlers were registered. This script does nothing."),
+    said('Socket "http" refers to service "main" with a named entrypoint "a", but has none.'),
   ]);
   assert.equal(mixed.reason, "Uncaught TypeError: no ExportedHandler\n  at a.js:1:2");
 });

@@ -15,8 +15,8 @@ const COMPLAINT_CHARACTERS = 16 * 1024;
 /** Places in workerd's own sources and in its memory, and what V8 says when it gives up. */
 const INTERNAL =
   /\b(?:workerd|kj|capnp|external|v8)\/[\w./+-]+:\d+|@?0x[0-9a-f]{6}|^\*\*\* |^V8 fatal error|^<--- /m;
-/** It says so after any other fault, too. */
-const NO_HANDLERS = "No event handlers were registered. This script does nothing.";
+/** It says so after any other fault, too: that nothing handles events, and that an entrypoint of ours is not there. */
+const AFTER_OTHERS = /^(?:No event handlers were registered\.|Socket "http" refers to service )/;
 
 interface Line {
   readonly level: string;
@@ -50,7 +50,7 @@ export class ScriptOutput {
   /** As much of it as is for the script's author; the log has the rest. */
   get reason(): string {
     const reasons = [...this.#reasons];
-    const others = reasons.filter((one) => one !== NO_HANDLERS);
+    const others = reasons.filter((one) => !AFTER_OTHERS.test(one));
     return (others.length === 0 ? reasons : others).join("\n");
   }
 

@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server } from "node:http";
 import { readBody } from "#http";
 import { createServer } from "#kit/node-http.ts";
+import { EDGE_ENTRY } from "./edge-entry.ts";
 import { StackMaps, type Traced } from "./stack-maps.ts";
 import type { TailEvent } from "./types.ts";
 
@@ -81,7 +82,8 @@ export class TailHub implements AsyncDisposable {
   #complete(event: TailEvent, traced: Traced): TailEvent {
     // workerd measures nothing; it tells of an event when all work for it is done.
     const wallTime = Math.max(0, this.#options.now() - (event.eventTimestamp ?? Infinity));
-    const entrypoint = event.entrypoint ?? null;
+    // The edge's way to the default one is nobody's business.
+    const entrypoint = event.entrypoint === EDGE_ENTRY ? null : (event.entrypoint ?? null);
     return this.#stacks.tell({ ...event, scriptName: traced.name, entrypoint, wallTime }, traced);
   }
 

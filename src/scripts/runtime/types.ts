@@ -33,6 +33,8 @@ export interface RuntimeOptions {
   readonly load: (scriptId: string) => Promise<RunnableScript | null>;
   readonly loadByName: (accountId: string, name: string) => Promise<RunnableScript | null>;
   readonly limits: RuntimeLimits;
+  /** Whoever asks scripts takes bodies from the store that they pass on as they are. */
+  readonly takesLent?: boolean;
   /** Ranges that scripts may reach beside the public ones. */
   readonly outbound: readonly string[];
   readonly log: Log;

@@ -20,6 +20,7 @@ function planOf(...scripts: ProcessPlan["members"][number]["script"][]): Process
     controlModule: "control",
     memoryMib: 128,
     outbound: [],
+    takesLent: false,
   };
 }
 
@@ -68,6 +69,39 @@ suite("the configuration", () => {
     });
     const { text: config } = workerdConfig(planOf({ ...script, main: "a.js" }));
     assert.match(config, /modules = \[\(name = "a\.js".*\(name = "index\.js"/);
+  });
+});
+
+suite("the entrypoint for the edge", () => {
+  const bindings = [
+    { type: "bucket", name: "B", bucketName: "things", keepsDelimiter: true },
+  ] as const;
+  const configOf = (script: ReturnType<typeof scriptOf>, takesLent = true) =>
+    workerdConfig({ ...planOf(script), takesLent });
+
+  test("stands before a script with buckets, and exports all that it does", () => {
+    const { text: config, files } = configOf(scriptOf("a", "code", { bindings }));
+    assert.match(config, /name = "http".*service = \(name = "main", entrypoint = "selvedgeEdge"\)/);
+    assert.match(config, /modules = \[\(name = "selvedge-edge\.js".*\(name = "index\.js"/);
+    const sources = [...files.values()].map((octets) => Buffer.from(octets).toString());
+    assert.ok(sources.some((source) => source.includes('export * from "./index.js"')));
+  });
+
+  test("is not there for others, nor where nobody knows what to do with its answers", () => {
+    const named = (name: string) => {
+      const module = { name, type: "esm", content: Buffer.from("") } as const;
+      return { ...scriptOf("a", "", { bindings, modules: [module] }), main: name };
+    };
+    const plain = scriptOf("a", "");
+    const script = scriptOf("a", "", { bindings });
+    for (const { text: config } of [
+      configOf(plain),
+      configOf(script, false),
+      configOf(named('x"; import "y')),
+      configOf(named("a/../../b.js")),
+    ]) {
+      assert.match(config, /name = "http".*service = "main"\)/);
+    }
   });
 });
 

@@ -3,10 +3,17 @@
  * between them and the platform. A function of its arguments; every string of a script is a stranger's.
  */
 import type { ModuleType, RunnableScript, ScriptModule } from "../model.ts";
-import { BINDING_MODULE, bindingConfig, CONTROL, controlEntry } from "./binding-config.ts";
+import {
+  BINDING_MODULE,
+  bindingConfig,
+  CONTROL,
+  controlEntry,
+  EDGE_MODULE,
+} from "./binding-config.ts";
 import { type CapnpText, list, PROXY, struct, text, TRUE } from "./capnp-text.ts";
 import { compatibilityOf } from "./compatibility.ts";
 import { Files } from "./config-files.ts";
+import { EDGE_ENTRY, withEdgeEntry } from "./edge-entry.ts";
 import { networkOf } from "./network.ts";
 import { asModules } from "./older-syntax.ts";
 
@@ -37,6 +44,8 @@ export interface ProcessPlan {
   readonly controlModule: string;
   readonly memoryMib: number;
   readonly outbound: readonly string[];
+  /** Whoever asks takes bodies from the store that scripts pass on as they are. */
+  readonly takesLent: boolean;
 }
 
 export interface WorkerdConfig {
@@ -69,9 +78,15 @@ export function workerdConfig(plan: ProcessPlan): WorkerdConfig {
     plan.members.map(({ script }, i) => [script.name, i === 0 ? MAIN : `script ${script.name}`]),
   );
   const context = { plan, files, serviceNames, absent: plan.absent };
+  const [main, ...others] = plan.members.map((member) => ({
+    ...member,
+    script: asModules(member.script),
+  }));
+  const atEdge = plan.takesLent ? withEdgeEntry(main!.script) : null;
+  const members = [{ ...main!, script: atEdge ?? main!.script }, ...others];
   const config = struct({
     services: list([
-      ...plan.members.map((member, i) => memberService(member, i, context)),
+      ...members.map((member, i) => memberService(member, i, context)),
       ...plan.members.map((member, i) => storeService(member, i, plan)),
       ...plan.members.flatMap((member, i) => cacheService(member, i, plan)),
       controlService(plan, files),
@@ -79,13 +94,13 @@ export function workerdConfig(plan: ProcessPlan): WorkerdConfig {
       struct({ name: text("internet"), network: networkOf(plan.outbound) }),
     ]),
     sockets: list([
-      socket("http", plan.httpSocket, MAIN, {
+      socket("http", plan.httpSocket, atEdge === null ? text(MAIN) : edgeEntry(), {
         forwardedProtoHeader: text(SCHEME_HEADER),
         cfBlobHeader: text(CF_HEADER),
       }),
-      socket("control", plan.controlSocket, CONTROL, {}),
+      socket("control", plan.controlSocket, text(CONTROL), {}),
     ]),
-    extensions: list([extension(files.add(Buffer.from(plan.bindingModule)))]),
+    extensions: list([extension(files, plan.bindingModule)]),
     v8Flags: list([text(`--max-heap-size=${plan.memoryMib}`)]),
     logging: struct({ structuredLogging: TRUE }),
   });
@@ -102,7 +117,7 @@ interface Context {
 
 function memberService(member: Member, index: number, context: Context): CapnpText {
   const { files, plan, serviceNames } = context;
-  const script = asModules(member.script);
+  const { script } = member;
   const compatibility = compatibilityOf(script);
   const store = storeName(index);
   return struct({
@@ -193,14 +208,14 @@ function controlService({ controlModule }: ProcessPlan, files: Files): CapnpText
 function socket(
   name: string,
   path: string,
-  service: string,
+  service: CapnpText,
   http: Record<string, CapnpText>,
 ): CapnpText {
   return struct({
     name: text(name),
     address: unix(path),
     http: struct(http),
-    service: text(service),
+    service,
   });
 }
 
@@ -208,7 +223,20 @@ function unix(path: string): CapnpText {
   return text(`unix:${path}`);
 }
 
-function extension(source: CapnpText): CapnpText {
-  const module = struct({ name: text(BINDING_MODULE), internal: TRUE, esModule: source });
-  return struct({ modules: list([module]) });
+function edgeEntry(): CapnpText {
+  return struct({ name: text(MAIN), entrypoint: text(EDGE_ENTRY) });
+}
+
+const EDGE_SOURCE = `export { atEdge } from "${BINDING_MODULE}";\n`;
+
+function extension(files: Files, bindingModule: string): CapnpText {
+  const [own, forScripts] = [bindingModule, EDGE_SOURCE].map((source) => ({
+    esModule: files.add(Buffer.from(source)),
+  }));
+  return struct({
+    modules: list([
+      struct({ name: text(BINDING_MODULE), internal: TRUE, ...own }),
+      struct({ name: text(EDGE_MODULE), ...forScripts }),
+    ]),
+  });
 }
