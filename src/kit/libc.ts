@@ -1,7 +1,7 @@
 /**
  * The system calls that Node has no way to, taken from the C library of the process: those that move datagrams in
- * batches, and octets from a file to a socket. Everything foreign is in this file: their signatures, and the numbers
- * that Linux gives its options on x64 and arm64 (asm-generic/socket.h, linux/in.h, linux/in6.h, linux/fs.h).
+ * batches, and octets from a file to a socket, and that open a file without waiting for a disk. Everything foreign is in this file: their signatures, and the numbers
+ * that Linux gives its options on x64 and arm64 (asm-generic/socket.h, asm-generic/unistd.h, linux/in.h, linux/in6.h, linux/fs.h, linux/openat2.h).
  */
 
 /** Addresses are numbers here: user space ends far below 2^53, and a BigInt a call would be garbage. */
@@ -27,6 +27,8 @@ export interface Libc {
 export interface FileCalls {
   sendfile(to: number, from: number, offset: number, count: number): number;
   preadv2(fd: number, vectors: number, count: number, offset: number, flags: number): number;
+  /** `syscall`, for openat2, which no library has a function for. */
+  openat2(call: number, folder: number, path: string, how: number, size: number): number;
   errno: Libc["errno"];
   readonly addressOf: Libc["addressOf"];
 }
@@ -62,6 +64,13 @@ export const EAGAIN = 11;
 /** What the system has not in memory is not read. */
 export const RWF_NOWAIT = 0x8;
 
+export const SYS_OPENAT2 = 437;
+/** A path is taken from the working folder. */
+export const AT_FDCWD = -100;
+export const O_CLOEXEC = 0o2000000;
+/** A path of which the system has not all in memory is not opened. */
+export const RESOLVE_CACHED = 0x20;
+
 /** Whether the numbers and layouts here are those of this machine. */
 export const isKnownPlatform =
   process.platform === "linux" && (process.arch === "x64" || process.arch === "arm64");
@@ -94,6 +103,7 @@ export async function loadFileCalls(): Promise<FileCalls> {
     errno,
     sendfile: lib.func("sendfile", "long", ["int", "int", "uintptr_t", "size_t"]),
     preadv2: lib.func("preadv2", "long", ["int", "uintptr_t", "int", "long", "int"]),
+    openat2: lib.func("syscall", "long", ["long", "int", "str", "uintptr_t", "size_t"]),
     addressOf,
   };
 }

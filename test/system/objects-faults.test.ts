@@ -20,7 +20,7 @@ async function folderFor(t: TestContext): Promise<string> {
 const isUnavailable = (error: unknown) =>
   error instanceof ObjectFault && error.kind === "unavailable";
 
-type Call = Exclude<keyof Disk, "size">;
+type Call = Exclude<keyof Disk, "size" | "openAtOnce" | "leave">;
 type Trouble = (call: Call, args: unknown[]) => Promise<unknown>;
 
 const CALLS: readonly Call[] = [
@@ -60,7 +60,8 @@ function troubledDisk(trouble: Trouble) {
     call,
     (...args: unknown[]) => (--due.in === 0 ? trouble(call, args) : onDisk(call, args)),
   ]);
-  return { disk: { ...systemDisk, ...Object.fromEntries(calls) } as Disk, due };
+  const disk = { ...systemDisk, openAtOnce: () => null, ...Object.fromEntries(calls) } as Disk;
+  return { disk, due };
 }
 
 for (const [name, trouble] of Object.entries(troubles)) {

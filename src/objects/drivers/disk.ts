@@ -1,10 +1,13 @@
 /** The calls that the files driver makes to the system; tests hand in some that fail. */
 import * as fs from "node:fs";
 import { promisify } from "node:util";
+import { openAtOnce } from "#kit/open-at-once.ts";
 import { ObjectFault } from "../fault.ts";
 
 export interface Disk {
   readonly open: (path: string, flags: number, mode?: number) => Promise<number>;
+  /** The same to read, where no disk has to be waited for; null where one has, or it cannot be. */
+  readonly openAtOnce: (path: string) => number | null;
   /** Not worth a thread: what an open file's size is, the system has in memory. */
   readonly size: (fd: number) => number;
   /** At the given place of the file. Returns how many octets were read; fewer than asked is allowed. */
@@ -16,6 +19,8 @@ export interface Disk {
   /** For folders: their entries. */
   readonly sync: (fd: number) => Promise<void>;
   readonly close: (fd: number) => Promise<void>;
+  /** Closes what was only read, so that nothing can be lost. */
+  readonly leave: (fd: number) => void;
   readonly rename: (from: string, to: string) => Promise<void>;
   readonly unlink: (path: string) => Promise<void>;
   /** When the file was last written. */
@@ -27,6 +32,7 @@ const stat = promisify(fs.stat);
 // The callback functions: a FileHandle costs twice the time on the main thread for each call.
 export const systemDisk: Disk = {
   open: promisify(fs.open),
+  openAtOnce,
   size: (fd) => fs.fstatSync(fd).size,
   read: (fd, into, at) =>
     new Promise((resolve, reject) => {
@@ -43,6 +49,11 @@ export const systemDisk: Disk = {
   syncData: promisify(fs.fdatasync),
   sync: promisify(fs.fsync),
   close: promisify(fs.close),
+  leave(fd) {
+    // The last to close a file that was deleted waits for the disk.
+    if (fs.fstatSync(fd).nlink === 0) fs.close(fd, () => {});
+    else fs.closeSync(fd);
+  },
   rename: promisify(fs.rename),
   unlink: promisify(fs.unlink),
   writtenAt: async (path) => (await stat(path)).mtimeMs,

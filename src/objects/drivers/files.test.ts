@@ -200,6 +200,7 @@ test("a blob that cannot be opened, read or deleted is a fault, and others are s
   };
   const { root, driver } = await opened(t, {
     open: unless(systemDisk.open),
+    openAtOnce: () => null,
     read: unless(systemDisk.read),
     unlink: unless(systemDisk.unlink),
     writtenAt: unless(systemDisk.writtenAt),

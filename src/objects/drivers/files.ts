@@ -87,7 +87,8 @@ class Files implements BlobDriver {
   async open(id: string): Promise<OpenBlob | null> {
     const { path } = this.#placeOf(id);
     try {
-      return new OpenFile(this.#disk, await this.#disk.open(path, O_RDONLY));
+      const disk = this.#disk;
+      return new OpenFile(disk, disk.openAtOnce(path) ?? (await disk.open(path, O_RDONLY)));
     } catch (cause) {
       if (isAbsent(cause)) return null;
       throw diskFault("open", cause);

@@ -86,13 +86,13 @@ export class OpenFile implements OpenBlob {
     this.#fd = null;
     if (fd === null) return;
     await this.#reading.catch(() => {}); // Whoever reads hears of it.
-    this.#disk.close(fd).catch(() => {}); // Nothing was written, so nothing can be lost.
+    this.#disk.leave(fd);
   }
 }
 
 /** Octets of a file that another thread has open, and closes. */
 export function octetsOfOpen(fd: number, range: ByteRange): AsyncIterator<Uint8Array> {
-  const file = new OpenFile({ ...systemDisk, close: async () => {} }, fd);
+  const file = new OpenFile({ ...systemDisk, leave: () => {} }, fd);
   return file.read(range)[Symbol.asyncIterator]();
 }
 
