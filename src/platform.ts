@@ -108,9 +108,9 @@ export async function startPlatform(
     started,
   );
 
-  const { sockets } = scripts;
+  const { sockets, lent } = scripts;
   const publicBuckets = await startPublicBuckets(
-    { db, zones, objects, sockets, log, now },
+    { db, zones, objects, lent, sockets, log, now },
     started,
   );
 

@@ -1,5 +1,6 @@
 /** Buckets under hostnames of zones: which they are, and the socket by which the edge reaches them. */
 import { join } from "node:path";
+import type { LentBodies } from "#binding";
 import type { Database } from "#db";
 import { listenUnixSocket } from "#http";
 import type { Log } from "#kit/log.ts";
@@ -11,6 +12,8 @@ export interface PublicBucketParts {
   readonly db: Database;
   readonly zones: Zones;
   readonly objects: ObjectStore;
+  /** Where the edge takes large objects from. */
+  readonly lent: LentBodies;
   /** The folder for sockets. */
   readonly sockets: string;
   readonly log: Log;
@@ -23,7 +26,7 @@ export interface PublicBuckets {
 }
 
 export async function startPublicBuckets(
-  { db, zones, objects, sockets, log: whole, now }: PublicBucketParts,
+  { db, zones, objects, lent, sockets, log: whole, now }: PublicBucketParts,
   started: AsyncDisposableStack,
 ): Promise<PublicBuckets> {
   const log = whole.with({ part: "public buckets" });
@@ -38,6 +41,7 @@ export async function startPublicBuckets(
   const socketPath = join(sockets, "buckets");
   const handle = publicBucketDoor({
     store: objects,
+    lend: (bucket, found) => lent.lend(bucket, found),
     domainAt: (hostname) => domains.at(hostname),
     log,
     now,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, suite, test } from "node:test";
-import type { Bucket, GetResult } from "#objects";
+import type { Bucket, FoundObject } from "#objects";
 import { gather } from "./byte-stream.ts";
-import { lendable, LentBodies } from "./lent-bodies.ts";
+import { LentBodies } from "./lent-bodies.ts";
 import { openTestStore, type TestStore } from "./test-store.contract.ts";
 
 const SIZE = 300_000;
@@ -18,11 +18,8 @@ suite("octets that are lent", () => {
   after(() => opened[Symbol.asyncDispose]());
 
   async function lend(lent: LentBodies, key: string) {
-    const found = (await opened.store.get(bucket, key, {})) as Extract<
-      GetResult,
-      { kind: "found" }
-    >;
-    return lent.lend(bucket, found, lendable(found)!);
+    const found = (await opened.store.get(bucket, key, {})) as FoundObject;
+    return lent.lend(bucket, found)!;
   }
 
   test("are taken once, by their name, for the bucket that they are of", async () => {
@@ -52,13 +49,14 @@ suite("octets that are lent", () => {
   });
 
   test("are not those that lie in the database, or are encrypted", async () => {
+    using lent = new LentBodies(opened.store, Date.now);
     const sealed = { encryption: { key: randomBytes(32) } };
     await opened.store.put(bucket, "small", randomBytes(1000));
     await opened.store.put(bucket, "sealed", randomBytes(SIZE), sealed);
     for (const [key, options] of [["small", {}] as const, ["sealed", sealed] as const]) {
       const found = await opened.store.get(bucket, key, options);
       assert.ok(found.kind === "found");
-      assert.equal(lendable(found), null);
+      assert.equal(lent.lend(bucket, found), null);
       if (!(found.body instanceof Uint8Array)) await found.body[Symbol.asyncIterator]().return?.();
     }
   });

@@ -1,10 +1,10 @@
 /**
- * Octets of files that scripts have asked for and may never read: most pass them on to a client as they are. The store
- * keeps them open under a name. Whoever serves the client takes them by it, past the script; or the script does, once
- * it wants to read them.
+ * Octets of files on their way to a client that need not pass through whoever has asked for them: scripts mostly pass them on
+ * as they are, and public buckets do nothing else. They are kept open under a name. Whoever serves the client takes them
+ * by it; or a script does, once it wants to read them.
  */
 import { randomUrlSafe } from "#kit/random.ts";
-import { type Body, type Bucket, type GetResult, leave, type ObjectStore } from "#objects";
+import { type Body, type Bucket, type FoundObject, leave, type ObjectStore } from "#objects";
 
 /** Octets that are the taker's, who reads or returns them. */
 export interface LentBody {
@@ -21,11 +21,12 @@ const OPEN_MS = 10_000;
 const MOST_LENT = 10_000;
 const LENT_MS = 10 * 60_000;
 
-type Found = Extract<GetResult, { kind: "found" }>;
+/** Fewer octets are sent sooner than they are asked for. */
+const LEAST_LENT_BYTES = 64 * 1024;
 
 interface Lent {
   readonly bucket: Bucket;
-  readonly found: Pick<Found, "object" | "range">;
+  readonly found: Pick<FoundObject, "object" | "range">;
   readonly since: number;
   opened: Body | null;
 }
@@ -44,8 +45,11 @@ export class LentBodies implements Disposable {
     this.#now = now;
   }
 
-  /** Keeps what was found, under the name that it returns. */
-  lend(bucket: Bucket, { object, range }: Found, opened: Body): string {
+  /** Keeps what was found, under the name that it returns; null for what is better sent as it is. */
+  lend(bucket: Bucket, found: FoundObject): string | null {
+    const { object, range } = found;
+    const opened = range.length < LEAST_LENT_BYTES ? null : lendable(found);
+    if (opened === null) return null;
     const name = randomUrlSafe(NAME_CHARACTERS);
     const lent = { bucket, found: { object, range }, since: this.#now(), opened };
     this.#lent.set(name, lent);
@@ -109,7 +113,7 @@ export class LentBodies implements Disposable {
 }
 
 /** Octets that can be lent; null for those that do not lie in files. */
-export function lendable({ isInFiles, body }: Found): Body | null {
+function lendable({ isInFiles, body }: FoundObject): Body | null {
   return isInFiles && !(body instanceof Uint8Array) ? body : null;
 }
 

@@ -15,7 +15,7 @@ import {
   type WriteOptions,
 } from "#objects";
 import { CONDITION_FAILED, NO_SUCH_KEY, storeErrors } from "./codes.ts";
-import { lendable, type LentBodies } from "./lent-bodies.ts";
+import type { LentBodies } from "./lent-bodies.ts";
 import type {
   Octets,
   StoreMethod,
@@ -64,9 +64,6 @@ type Method<M extends StoreMethod> = (
   body: Body | Uint8Array,
   lent: LentBodies | null,
 ) => Promise<ServedReply>;
-
-/** Fewer octets are sent sooner than they are asked for. */
-const LEAST_LENT_BYTES = 64 * 1024;
 
 /** An upload that was completed is no more, however often it is asked. */
 const COMPLETE: CompleteOptions = { evenParts: true, isRepeatable: false };
@@ -135,10 +132,8 @@ async function get(
   }
   const { object, range, body } = found;
   const result = { ...show(object), range };
-  const mayLend = lent !== null && request.lends === true && range.length >= LEAST_LENT_BYTES;
-  const opened = mayLend ? lendable(found) : null;
-  if (opened === null) return { ok: true, result, body };
-  return { ok: true, result, lent: lent!.lend(bucket, found, opened) };
+  const name = (request.lends === true ? lent?.lend(bucket, found) : null) ?? null;
+  return name === null ? { ok: true, result, body } : { ok: true, result, lent: name };
 }
 
 async function put(

@@ -31,7 +31,7 @@ import { RequestVisit, UpgradeVisit, type Visit } from "./visit.ts";
 export interface EdgeOptions extends DestinationOptions {
   /** A place for one request with a script's process; throws `ScriptRefused` where there is none. */
   readonly openScript: (scriptId: string) => Promise<ScriptPlace>;
-  /** A body that a script has passed on as it is in the store; null when it is not there any more. */
+  /** A body that a script or a bucket has passed on as it is in the store; null when it is not there any more. */
   readonly takeLent: NonNullable<Onward["takeLent"]>;
   /** Where buckets answer that have hostnames of their own. */
   readonly buckets: Upstream;
@@ -169,23 +169,22 @@ class Way {
     { target, requestId }: AskedBy,
     visit: Visit,
   ): Promise<Outcome> {
-    const { answerHeaders } = destination;
+    const { buckets, takeLent } = this.#options;
+    const onward = {
+      target,
+      headers,
+      requestId,
+      answerHeaders: destination.answerHeaders,
+      takeLent,
+    };
     if (destination.kind === "bucket") {
-      const { buckets } = this.#options;
-      const passage = await visit.pass({
-        upstream: buckets,
-        target,
-        headers,
-        requestId,
-        answerHeaders,
-      });
+      const passage = await visit.pass({ upstream: buckets, ...onward });
       if (passage.kind === "failed" && !passage.answerBegan) throw passage.cause;
       return passage;
     }
     headers.push("X-Selvedge-CF", factsFor(request));
-    const { takeLent } = this.#options;
     return await this.#toScript(destination.scriptId, ({ upstream }) =>
-      visit.pass({ upstream, target, headers, requestId, answerHeaders, takeLent }),
+      visit.pass({ upstream, ...onward }),
     );
   }
 

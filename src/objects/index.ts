@@ -40,6 +40,7 @@ export type {
   DeleteOutcome,
   EtagPattern,
   ExpectedChecksum,
+  FoundObject,
   GetOptions,
   GetResult,
   HeadOptions,

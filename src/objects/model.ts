@@ -143,6 +143,8 @@ export type GetResult =
       readonly isInFiles: boolean;
     };
 
+export type FoundObject = Extract<GetResult, { kind: "found" }>;
+
 export interface WriteOptions {
   readonly http?: HttpMetadata;
   readonly custom?: Readonly<Record<string, string>>;

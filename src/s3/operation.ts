@@ -1,6 +1,6 @@
 /** What an operation of S3 declares. The frame routes, authorises and reads by it; `handle` does the rest. */
 import type { StreamedBody } from "#http";
-import type { ObjectStore } from "#objects";
+import type { Bucket, FoundObject, ObjectStore } from "#objects";
 import type { Authentication, S3Action } from "./auth/index.ts";
 import type { S3Call } from "./call.ts";
 
@@ -20,6 +20,8 @@ export interface S3Parts {
   readonly store: ObjectStore;
   readonly authentication: Authentication;
   readonly now: () => number;
+  /** Keeps octets under a name, for whoever passes the answer on to the client; null where it must be sent with them. */
+  readonly lend?: (bucket: Bucket, found: FoundObject) => string | null;
 }
 
 export interface Operation {

@@ -1,5 +1,6 @@
 /** Buckets under hostnames of zones, through the edge. */
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { after, suite, test } from "node:test";
 import { text } from "node:stream/consumers";
@@ -105,6 +106,27 @@ suite("a bucket with a domain", () => {
     assert.deepEqual([head.status, head.headers["content-length"], head.body], [200, "10", ""]);
     const beyond = await ask(host, key, "GET", { range: "bytes=10-" });
     assert.deepEqual([beyond.status, beyond.headers["content-range"]], [416, "bytes */10"]);
+  });
+
+  test("gives large objects, whole and in ranges, as small ones", async () => {
+    const { name, path } = await freshBucket();
+    const host = "large.example.com";
+    await api("POST", path, { domain: host, zoneId: zone.id });
+    const octets = randomBytes(1_000_000).toString("hex");
+    await store.bucket(name).put("k", octets);
+    const whole = await ask(host, "/k");
+    assert.ok(whole.body === octets);
+    assert.equal(whole.headers["content-length"], String(octets.length));
+    assert.deepEqual(
+      Object.keys(whole.headers).filter((header) => header.startsWith("x-selvedge")),
+      [],
+    );
+    const part = await ask(host, "/k", "GET", { range: "bytes=100000-1899999" });
+    assert.equal(part.status, 206);
+    assert.ok(part.body === octets.slice(100_000, 1_900_000));
+    assert.equal(part.headers["content-range"], `bytes 100000-1899999/${octets.length}`);
+    const head = await ask(host, "/k", "HEAD");
+    assert.equal(head.headers["content-length"], String(octets.length));
   });
 
   test("answers what is not there, or not allowed, in words for people", async () => {

@@ -1,5 +1,5 @@
 /** The object that a copy reads: named in a header, under conditions of its own. */
-import type { ByteRange, GetResult, RangeRequest } from "#objects";
+import type { ByteRange, FoundObject, RangeRequest } from "#objects";
 import type { S3Call } from "../call.ts";
 import { conditionsOf } from "../conditions.ts";
 import { customerKeyOf } from "../encryption.ts";
@@ -16,7 +16,7 @@ export interface CopySource {
   readonly key: string;
 }
 
-export type Opened = Extract<GetResult, { kind: "found" }>;
+export type Opened = FoundObject;
 
 /** `/bucket/key?versionId=…`, percent-encoded; the slash in front is optional. */
 export function copySourceOf(call: S3Call): CopySource {

@@ -1,7 +1,14 @@
 /** Sends an object, or a range or a part of it, as conditions allow. */
+import { LENT_BODY } from "#kit/lent-body.ts";
 import { parseRangeHeader } from "#kit/range-header.ts";
-import type { GetOptions, GetResult, ObjectInfo, RangeRequest } from "#objects";
-import { ObjectFault } from "#objects";
+import {
+  type FoundObject,
+  type GetOptions,
+  type GetResult,
+  ObjectFault,
+  type ObjectInfo,
+  type RangeRequest,
+} from "#objects";
 import type { S3Call } from "../call.ts";
 import { conditionsOf, etagsOf, failsPrecondition } from "../conditions.ts";
 import { customerKeyOf } from "../encryption.ts";
@@ -16,8 +23,6 @@ import {
 import type { Operation, S3Answer, S3Parts } from "../operation.ts";
 import { leave } from "./copy-source.ts";
 import { checkVersion, noSuchKey, partNumberOf } from "./object-place.ts";
-
-type Found = Extract<GetResult, { kind: "found" }>;
 
 export const getObject: Operation = {
   name: "GetObject",
@@ -35,8 +40,10 @@ export const getObject: Operation = {
     if (found.kind === "condition-failed") return unmet(call, found.object, options);
     try {
       const answer = answerOf(call, found, options);
-      const complete = withExpiration(answer, parts.store, call.bucket, found.object);
-      return complete instanceof Promise ? await complete : complete;
+      const expiring = withExpiration(answer, parts.store, call.bucket, found.object);
+      const complete = expiring instanceof Promise ? await expiring : expiring;
+      const lent = parts.lend?.(call.bucket, found) ?? null;
+      return lent === null ? complete : named(complete, lent);
     } catch (error) {
       await leave(found);
       throw error;
@@ -109,13 +116,21 @@ export function unmet(call: S3Call, object: ObjectInfo, { conditions = {} }: Get
   return { status: 304, headers };
 }
 
-function answerOf(call: S3Call, { object, range, body }: Found, options: GetOptions): S3Answer {
+function answerOf(
+  call: S3Call,
+  { object, range, body }: FoundObject,
+  options: GetOptions,
+): S3Answer {
   const headers = objectHeaders(object);
   pushHttpMetadata(headers, object, call);
   const isPart = pushExtent(headers, call, object, range, options);
   const octets =
     body instanceof Uint8Array ? body : { length: range.length, first: NOTHING, rest: body };
   return { status: isPart ? 206 : 200, headers, body: octets };
+}
+
+function named({ status, headers = [] }: S3Answer, lent: string): S3Answer {
+  return { ...(status !== undefined && { status }), headers: [...headers, LENT_BODY, lent] };
 }
 
 const NOTHING = new Uint8Array(0);

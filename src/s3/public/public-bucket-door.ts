@@ -18,7 +18,7 @@ import { send } from "../send.ts";
 import { decoded } from "../target.ts";
 import { errorPage } from "./error-page.ts";
 
-export interface PublicBucketOptions extends Pick<S3Parts, "store" | "now"> {
+export interface PublicBucketOptions extends Pick<S3Parts, "store" | "now" | "lend"> {
   /** The domain of a hostname, if a bucket answers there. */
   readonly domainAt: (hostname: string) => BucketDomain | null;
   readonly log: Log;
@@ -27,10 +27,10 @@ export interface PublicBucketOptions extends Pick<S3Parts, "store" | "now"> {
 const ALLOWED = "GET, HEAD, OPTIONS";
 
 export function publicBucketDoor(options: PublicBucketOptions) {
-  const { store, now, log } = options;
+  const { store, now, lend, log } = options;
   // There are no keys here.
   const authentication = new Authentication({ find: async () => null, onUse: () => {}, now });
-  const parts: S3Parts = { store, now, authentication };
+  const parts: S3Parts = { store, now, authentication, ...(lend && { lend }) };
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let bucketName = "";
     let answer: S3Answer;
