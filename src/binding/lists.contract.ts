@@ -77,6 +77,9 @@ function order(filled: Filled): void {
       assert.ok(range !== undefined && customMetadata !== undefined);
       assert.deepEqual(JSON.parse(JSON.stringify(listed)), others);
       assert.deepEqual(new Uint8Array(listed.checksums.md5!), new Uint8Array(head.checksums.md5!));
+      assert.equal(listed.checksums.md5, listed.checksums.md5);
+      assert.deepEqual(Object.keys(listed.checksums), "sha512 sha384 sha256 sha1 md5".split(" "));
+      assert.deepEqual({ ...listed.checksums }.md5, head.checksums.md5);
       const headers = new Headers();
       listed.writeHttpMetadata(headers);
       assert.equal(headers.get("content-type"), "t");

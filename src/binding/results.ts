@@ -37,10 +37,9 @@ export class HeadResult extends Uncloneable {
   constructor(object: WireObject, showsAbsent: boolean, isListed = false) {
     super();
     this.#object = object;
-    const fields = fieldsOf(object, showsAbsent);
     // Differs from the original: what a list gives can be assigned to. To forbid it takes longer than all else.
-    if (isListed) Object.assign(this, fields);
-    else setFields(this, fields);
+    if (isListed) assignFields(this, fieldsOf(object, showsAbsent));
+    else setFields(this, fieldsOf(object, showsAbsent));
   }
 
   static #of(self: unknown): HeadResult {
@@ -85,6 +84,25 @@ function fieldsOf(object: WireObject, showsAbsent: boolean) {
     version: object.version,
     key: object.key,
   };
+}
+
+type Fields = ReturnType<typeof fieldsOf>;
+
+/** One by one: `Object.assign` takes twice as long. */
+function assignFields(object: object, fields: Fields): void {
+  const into = object as Fields;
+  into.ssecKeyMd5 = fields.ssecKeyMd5;
+  into.storageClass = fields.storageClass;
+  into.range = fields.range;
+  into.customMetadata = fields.customMetadata;
+  into.httpMetadata = fields.httpMetadata;
+  into.uploaded = fields.uploaded;
+  into.checksums = fields.checksums;
+  into.httpEtag = fields.httpEtag;
+  into.etag = fields.etag;
+  into.size = fields.size;
+  into.version = fields.version;
+  into.key = fields.key;
 }
 
 /** An object with its octets. */
@@ -143,29 +161,57 @@ class Checksums extends Uncloneable {
   declare readonly sha1: ArrayBuffer | undefined;
   declare readonly md5: ArrayBuffer | undefined;
   readonly #hex: Partial<Record<Algorithm, string>>;
+  /** Made when they are asked for: in a list they would cost a third of all. */
+  #octets: Partial<Record<Algorithm, ArrayBuffer>> | null = null;
 
   static {
     dress(this, "Checksums");
   }
 
+  /** The same for all: V8 then knows the shape that an object gets by them. */
+  static readonly #fields = Object.fromEntries(
+    ALGORITHMS.map((name) => [
+      name,
+      {
+        get(this: unknown) {
+          return Checksums.#of(this).#octetsOf(name);
+        },
+        enumerable: true,
+        configurable: true,
+      },
+    ]),
+  ) as Record<Algorithm, PropertyDescriptor>;
+
   constructor(hex: Partial<Record<Algorithm, string>>) {
     super();
     this.#hex = hex;
+    const fields = Checksums.#fields;
+    // One by one, and not by a loop: V8 then knows the names, which takes a fifth of the time.
     const { sha512, sha384, sha256, sha1, md5 } = hex;
-    this.sha512 = sha512 === undefined ? undefined : fromHex(sha512);
-    this.sha384 = sha384 === undefined ? undefined : fromHex(sha384);
-    this.sha256 = sha256 === undefined ? undefined : fromHex(sha256);
-    this.sha1 = sha1 === undefined ? undefined : fromHex(sha1);
-    this.md5 = md5 === undefined ? undefined : fromHex(md5);
+    if (sha512 === undefined) this.sha512 = undefined;
+    else Object.defineProperty(this, "sha512", fields.sha512);
+    if (sha384 === undefined) this.sha384 = undefined;
+    else Object.defineProperty(this, "sha384", fields.sha384);
+    if (sha256 === undefined) this.sha256 = undefined;
+    else Object.defineProperty(this, "sha256", fields.sha256);
+    if (sha1 === undefined) this.sha1 = undefined;
+    else Object.defineProperty(this, "sha1", fields.sha1);
+    if (md5 === undefined) this.md5 = undefined;
+    else Object.defineProperty(this, "md5", fields.md5);
   }
 
-  static #hexOf(self: unknown): Partial<Record<Algorithm, string>> {
-    if (typeof self === "object" && self !== null && #hex in self) return self.#hex;
+  static #of(self: unknown): Checksums {
+    if (typeof self === "object" && self !== null && #hex in self) return self;
     throw illegalInvocation();
   }
 
+  #octetsOf(name: Algorithm): ArrayBuffer {
+    this.#octets ??= {};
+    return (this.#octets[name] ??= fromHex(this.#hex[name]!));
+  }
+
   toJSON(): Partial<Record<Algorithm, string>> {
-    const hex = Checksums.#hexOf(this);
+    const hex = Checksums.#of(this).#hex;
     const known = ALGORITHMS.filter((algorithm) => hex[algorithm] !== undefined);
     return Object.fromEntries(known.map((algorithm) => [algorithm, hex[algorithm]!]));
   }
