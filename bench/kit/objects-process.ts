@@ -27,7 +27,8 @@ export interface Subject {
   upload?(octets: number): Promise<Figures>;
 }
 
-const WARM_UP_SECONDS = 0.5;
+/** V8 needs this long until it has compiled what is called most; servers run for longer. */
+const WARM_UP_SECONDS = 2;
 
 /** What was begun, and garbage of what went before, is then done with. */
 const SETTLE_MS = 200;
