@@ -60,7 +60,7 @@ export async function startEdge(
       generations,
       facts: await followFacts(config, parts, generations),
       openScript: (scriptId, connectionLost) => scripts.runtime.open(scriptId, connectionLost),
-      takeLent: (name) => scripts.lent.take(name),
+      takeLent: (name, owner) => scripts.lent.take(name, owner),
       ledger,
       purges,
       log: log.with({ door: "edge" }),

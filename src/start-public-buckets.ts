@@ -41,7 +41,11 @@ export async function startPublicBuckets(
   const socketPath = join(sockets, "buckets");
   const handle = publicBucketDoor({
     store: objects,
-    lend: (bucket, found) => lent.lend(bucket, found),
+    lend(bucket, found) {
+      const loan = lent.lend(bucket, found, null);
+      loan?.linger();
+      return loan?.name ?? null;
+    },
     domainAt: (hostname) => domains.at(hostname),
     log,
     now,

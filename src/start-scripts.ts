@@ -54,7 +54,7 @@ export async function startScripts(
   });
   const folder = started.use(await RunFolder.open(join(dataDir, "run")));
   const storeSocket = join(folder.sockets, "store");
-  const lent = started.use(new LentBodies(objects, now));
+  const lent = started.use(new LentBodies());
   started.use(
     await listenStoreSocket({
       path: storeSocket,

@@ -10,6 +10,8 @@ export interface Access {
   readonly bucket: Bucket;
   /** For the log. */
   readonly actor: string;
+  /** The script that asks, if it is one. */
+  readonly scriptId?: string;
   may(permission: ObjectPermission): Promise<boolean>;
 }
 

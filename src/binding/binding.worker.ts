@@ -2,6 +2,7 @@
  * What puts a bucket on a script's `env`: workerd calls it at the start with the bindings that only this
  * module sees. Runs inside workerd, so only what the web platform has may be imported here.
  */
+import { lending } from "./lending.ts";
 import { type RemoteOptions, remoteTransport } from "./remote.ts";
 import { bucketOver, type Compatibility } from "./store-bucket.ts";
 import type { StoreBucket } from "./types.ts";
@@ -21,7 +22,7 @@ export default function bindBucket(inner: InnerBindings): StoreBucket {
     fetch: (url, init) => store.fetch(url, init),
     url: `http://store/store/v1/${encodeURIComponent(bucketName)}`,
     headers: {},
-    lends: true,
+    lending,
   });
   return bucketOver(transport, compatibility);
 }

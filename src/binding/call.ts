@@ -34,8 +34,7 @@ export async function call(
   if (is(reply, CONDITION_FAILED) && MAY_DECLINE.has(method)) {
     return { kind: "condition failed", result: reply.result };
   }
-  const called = method === "read" ? "get" : method; // By whom the octets were asked for.
-  throw new Error(`${called}: ${reply.message} (${reply.code})`);
+  throw new Error(`${method}: ${reply.message} (${reply.code})`);
 }
 
 function is(

@@ -16,7 +16,7 @@ import {
   jsonBytesOf,
   OCTETS,
 } from "./frames.ts";
-import type { LentBodies } from "./lent-bodies.ts";
+import type { LentBodies, Loan } from "./lent-bodies.ts";
 import type { StoreMethod, StoreRequest, WireObject } from "./protocol.ts";
 import { RequestFrames, type WholeRequest } from "./request-frames.ts";
 import { readRequest } from "./request-shape.ts";
@@ -40,7 +40,7 @@ export interface StoreCall<R = IncomingMessage> {
 }
 
 /** Methods that change nothing. */
-const READS: ReadonlySet<StoreMethod> = new Set(["head", "get", "read", "list"]);
+const READS: ReadonlySet<StoreMethod> = new Set(["head", "get", "begin", "list"]);
 /** Methods whose octets follow the JSON. */
 const SENDS_OCTETS: ReadonlySet<StoreMethod> = new Set(["put", "uploadPart"]);
 
@@ -63,7 +63,11 @@ export function storeDoor(options: StoreDoorOptions) {
 }
 
 /** The answer to a call, whatever it comes and goes with. */
-export type Framed = Required<Pick<Reply, "status" | "headers" | "body">> & Pick<Reply, "closes">;
+export type Framed = Required<Pick<Reply, "status" | "headers" | "body">> &
+  Pick<Reply, "closes"> & {
+    /** The body is to be sent when it is wanted. */
+    readonly loan?: Loan;
+  };
 
 export function storeCalls<R extends IncomingMessage | WholeRequest>(options: StoreDoorOptions<R>) {
   return async (call: StoreCall<R>): Promise<Framed> => {
@@ -91,7 +95,10 @@ async function answer<R extends IncomingMessage | WholeRequest>(
     const permission: ObjectPermission = READS.has(method) ? "objects.read" : "objects.edit";
     if (!(await access.may(permission))) return NOT_PERMITTED;
     const octets = SENDS_OCTETS.has(method) ? octetsOf(call.request, frames) : NOTHING;
-    return await serve(store, async () => access.bucket, request, octets, lent);
+    const { bucket, scriptId: owner = null } = access;
+    // Connections that Node's server has cannot wait.
+    const lender = lent === undefined ? null : { lent, owner, canWait: "octets" in call.request };
+    return await serve(store, async () => bucket, request, octets, lender);
   } catch (error) {
     const refusal = doorRefusal(error);
     if (refusal !== null) return refusal;
@@ -140,8 +147,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function toldOf({ result, lent }: Extract<ServedReply, { ok: true }>, hasBody: boolean) {
-  return { ok: true, result, hasBody, ...(lent !== undefined && { lent }) };
+function toldOf({ result, loan }: Extract<ServedReply, { ok: true }>, hasBody: boolean) {
+  return { ok: true, result, hasBody, ...(loan !== undefined && { lent: loan.name }) };
 }
 
 function framed(reply: ServedReply, toOwn: boolean): Framed {
@@ -161,6 +168,10 @@ function framed(reply: ServedReply, toOwn: boolean): Framed {
     const headers = { ...common.headers, [FEW_OCTETS]: octets.toBase64() };
     return { ...common, headers, body: NOTHING };
   }
-  const { range } = (reply as { result: WireObject }).result;
-  return { ...common, body: { length: json.length + range!.length, first: json, rest: octets } };
+  const { result, loan } = reply as Extract<ServedReply, { ok: true }>;
+  const { length } = (result as WireObject).range!;
+  const body = { length: json.length + length, first: json, rest: octets };
+  if (loan === undefined || header !== null) return { ...common, body, ...(loan && { loan }) };
+  loan.end(true); // Its name would be found only behind what is waited for.
+  return { ...common, body };
 }

@@ -4,7 +4,7 @@
  * workerd alone, but for what a bucket needs everywhere.
  */
 import { LENT_BODY } from "#kit/lent-body.ts";
-import type { LentOctets, Octets } from "./protocol.ts";
+import type { LentOctets } from "./protocol.ts";
 
 /**
  * Turns of the queue of promises that a script has from the time it asks for a stream until it answers with it. One that
@@ -37,8 +37,8 @@ export class Habit {
 const given = new WeakMap<ReadableStream, Given>();
 
 interface Given {
-  /** The answer as it is to go on. */
-  answer(response: Response): Response;
+  /** The answer as it is to go on; `mayPass` tells whether its body may be named instead of sent. */
+  answer(response: Response, mayPass: boolean): Response;
 }
 
 /** A stream that brings its octets along: should the script pass it on, the next could be lent. */
@@ -51,39 +51,22 @@ export function noteGiven(stream: ReadableStream, habit: Habit): void {
   });
 }
 
-interface FixedLength {
-  readonly readable: ReadableStream<Uint8Array>;
-  readonly writable: WritableStream<Uint8Array>;
-}
-
-// Taken before a script runs that may change it. Node has none, and is lent nothing.
-const FixedLengthStream = Reflect.get(globalThis, "FixedLengthStream") as new (
-  length: number,
-) => FixedLength;
-
-/** A stream of octets that are asked for when the script does not answer with it at once. */
-export function lentStream(
-  octets: LentOctets,
-  length: number,
-  habit: Habit,
-): ReadableStream<Uint8Array> {
-  const { readable, writable } = new FixedLengthStream(length);
-  const loan = new Loan(octets, writable, habit);
-  given.set(readable, loan);
+/** A stream whose octets are asked for when the script does not answer with it at once. */
+export function lentStream(octets: LentOctets, habit: Habit): ReadableStream<Uint8Array> {
+  const loan = new Loan(octets, habit);
+  given.set(octets.stream, loan);
   void loan.beginLater();
-  return readable;
+  return octets.stream;
 }
 
 class Loan implements Given {
   readonly #octets: LentOctets;
-  readonly #writable: WritableStream<Uint8Array>;
   readonly #habit: Habit;
   /** It was neither begun nor passed on. */
   #isOpen = true;
 
-  constructor(octets: LentOctets, writable: WritableStream<Uint8Array>, habit: Habit) {
+  constructor(octets: LentOctets, habit: Habit) {
     this.#octets = octets;
-    this.#writable = writable;
     this.#habit = habit;
   }
 
@@ -92,10 +75,10 @@ class Loan implements Given {
     if (this.#isOpen) this.#begin();
   }
 
-  answer(response: Response): Response {
+  answer(response: Response, mayPass: boolean): Response {
     if (!this.#isOpen) return response;
     // The runtime may have to encode it, which it does not tell.
-    if (response.headers.has("content-encoding")) {
+    if (!mayPass || response.headers.has("content-encoding")) {
       this.#begin();
       return response;
     }
@@ -110,39 +93,59 @@ class Loan implements Given {
   #begin(): void {
     this.#isOpen = false;
     this.#habit.noteRead();
-    this.#fill().catch((cause: unknown) => this.#writable.abort(cause).catch(() => {}));
-  }
-
-  async #fill(): Promise<void> {
-    const octets: Octets = await this.#octets.read();
-    await (octets as ReadableStream<Uint8Array>).pipeTo(this.#writable);
+    this.#octets.begin();
   }
 }
 
+/** Only where the edge asks: others would have to ask once more for nothing. */
+class EdgeLending {
+  #waitUntil: WaitUntil | null = null;
+
+  get isOn(): boolean {
+    return this.#waitUntil !== null;
+  }
+
+  goOn(asked: Promise<unknown>): void {
+    this.#waitUntil?.(asked);
+  }
+
+  start(waitUntil: WaitUntil): void {
+    this.#waitUntil = waitUntil;
+  }
+}
+export const lending = new EdgeLending();
+
+type WaitUntil = (promise: Promise<unknown>) => void;
 type Fetch = (...args: unknown[]) => unknown;
 type Entrypoint = new (...args: unknown[]) => { fetch(...args: unknown[]): unknown };
 
 /** A script's default export as the edge asks it. What is no handler of requests stays as it is. */
-export function atEdge(script: unknown): unknown {
+export function atEdge(script: unknown, waitUntil: WaitUntil): unknown {
+  lending.start(waitUntil);
   if (typeof script === "function" && typeof script.prototype?.fetch === "function") {
-    return class extends (script as Entrypoint) {
+    const Entry = class extends (script as Entrypoint) {
       override async fetch(...args: unknown[]): Promise<unknown> {
-        return passedOn(await super.fetch(...args));
+        return passedOn(args[0], await super.fetch(...args));
       }
     };
+    Object.defineProperty(Entry, "name", { value: script.name });
+    Object.defineProperty(Entry.prototype, "constructor", { value: script });
+    return Entry;
   }
   const { fetch } = (script ?? {}) as { fetch?: unknown };
   if (typeof script !== "object" || typeof fetch !== "function") return script;
   return {
     async fetch(...args: unknown[]): Promise<unknown> {
-      return passedOn(await (script as { fetch: Fetch }).fetch(...args));
+      return passedOn(args[0], await (script as { fetch: Fetch }).fetch(...args));
     },
   };
 }
 
-function passedOn(answer: unknown): unknown {
+function passedOn(request: unknown, answer: unknown): unknown {
   if (!(answer instanceof Response)) return answer; // The runtime says what it thinks of it.
   const { body } = answer;
-  if (body === null || answer.bodyUsed || body.locked) return answer;
-  return given.get(body)?.answer(answer) ?? answer;
+  const loan = body instanceof ReadableStream ? given.get(body) : undefined;
+  if (loan === undefined || answer.bodyUsed || body!.locked) return answer;
+  // Who would rather speak another protocol gets the octets as they come.
+  return loan.answer(answer, !(request as Request).headers.has("upgrade"));
 }

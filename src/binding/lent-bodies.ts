@@ -1,10 +1,10 @@
 /**
- * Octets of files on their way to a client that need not pass through whoever has asked for them: scripts mostly pass them on
- * as they are, and public buckets do nothing else. They are kept open under a name. Whoever serves the client takes them
- * by it; or a script does, once it wants to read them.
+ * Octets of files on their way to a client that need not pass through whoever has asked for them: scripts mostly pass
+ * them on as they are, and public buckets do nothing else. They are kept open under a name, by which whoever serves the
+ * client takes them.
  */
 import { randomUrlSafe } from "#kit/random.ts";
-import { type Body, type Bucket, type FoundObject, leave, type ObjectStore } from "#objects";
+import { type Body, type Bucket, type FoundObject, leave } from "#objects";
 
 /** Octets that are the taker's, who reads or returns them. */
 export interface LentBody {
@@ -14,110 +14,108 @@ export interface LentBody {
 
 /** Of 132 bits. */
 const NAME_CHARACTERS = 22;
-/** Each holds a file open; of older ones it is opened again when it is asked for. */
-const MOST_OPEN = 256;
-const OPEN_MS = 10_000;
-/** What a script may still come back to. */
-const MOST_LENT = 10_000;
-const LENT_MS = 10 * 60_000;
-
 /** Fewer octets are sent sooner than they are asked for. */
 const LEAST_LENT_BYTES = 64 * 1024;
-
-interface Lent {
-  readonly bucket: Bucket;
-  readonly found: Pick<FoundObject, "object" | "range">;
-  readonly since: number;
-  opened: Body | null;
-}
+/**
+ * Whoever serves the client hears of a name as its answer ends, when whoever was lent the octets may be gone: they wait for
+ * him so long, many times what it takes.
+ */
+const LINGER_MS = 2_000;
+/** Of one owner: each holds a file open. He is lent nothing more then. */
+const MOST_LINGERING = 512;
 
 export class LentBodies implements Disposable {
-  readonly #store: ObjectStore;
-  readonly #now: () => number;
-  /** By name, the oldest first. */
-  readonly #lent = new Map<string, Lent>();
-  /** Those with open files, the oldest first. */
-  readonly #open = new Set<Lent>();
-  #sweeps: NodeJS.Timeout | null = null;
+  readonly #loans = new Map<string, Loan>();
+  /** How many of an owner's wait for whoever serves his client. */
+  readonly #lingering = new Map<string | null, number>();
 
-  constructor(store: ObjectStore, now: () => number) {
-    this.#store = store;
-    this.#now = now;
+  /** Null for what is better sent as it is. The owner is a script, or nobody in particular. */
+  lend(bucket: Bucket, found: FoundObject, owner: string | null): Loan | null {
+    const { isInFiles, body, range } = found;
+    if (!isInFiles || body instanceof Uint8Array || range.length < LEAST_LENT_BYTES) return null;
+    if ((this.#lingering.get(owner) ?? 0) >= MOST_LINGERING) return null;
+    const lent = { body, length: range.length };
+    const loan = new Loan(bucket, owner, lent, {
+      lingers: (by) => this.#count(owner, by),
+      ended: () => void this.#loans.delete(loan.name),
+    });
+    this.#loans.set(loan.name, loan);
+    return loan;
   }
 
-  /** Keeps what was found, under the name that it returns; null for what is better sent as it is. */
-  lend(bucket: Bucket, found: FoundObject): string | null {
-    const { object, range } = found;
-    const opened = range.length < LEAST_LENT_BYTES ? null : lendable(found);
-    if (opened === null) return null;
-    const name = randomUrlSafe(NAME_CHARACTERS);
-    const lent = { bucket, found: { object, range }, since: this.#now(), opened };
-    this.#lent.set(name, lent);
-    this.#open.add(lent);
-    if (this.#open.size > MOST_OPEN) this.#close(first(this.#open));
-    if (this.#lent.size > MOST_LENT) this.#forget(first(this.#lent.keys()));
-    this.#sweeps ??= setInterval(() => this.#sweep(), OPEN_MS).unref();
-    return name;
+  /** For the owner's client. Null for a name that the owner does not have. */
+  take(name: string, owner: string | null): LentBody | null {
+    const loan = this.#loans.get(name);
+    if (loan === undefined || loan.owner !== owner) return null;
+    loan.end(false);
+    return loan.lent;
   }
 
-  /** Null for a name that nobody has, and for an object that was replaced after its file had been closed. */
-  async take(name: string, bucket: Bucket | null = null): Promise<LentBody | null> {
-    const lent = this.#lent.get(name);
-    if (lent === undefined || (bucket !== null && bucket.id !== lent.bucket.id)) return null;
-    this.#lent.delete(name);
-    this.#open.delete(lent);
-    const body = lent.opened ?? (await this.#openAgain(lent));
-    return body && { body, length: lent.found.range.length };
+  /** The octets go to whoever was lent them, after all. */
+  begin(name: string, bucket: Bucket): void {
+    const loan = this.#loans.get(name);
+    if (loan?.bucket.id === bucket.id) loan.end(true);
   }
 
   [Symbol.dispose](): void {
-    if (this.#sweeps !== null) clearInterval(this.#sweeps);
-    for (const name of this.#lent.keys()) this.#forget(name);
+    for (const loan of this.#loans.values()) loan.drop();
   }
 
-  async #openAgain({ bucket, found: { object, range } }: Lent): Promise<Body | null> {
-    const found = await this.#store.get(bucket, object.key, { range });
-    if (found.kind !== "found") return null;
-    const opened = lendable(found);
-    if (opened !== null && found.object.version === object.version) return opened;
-    await leave(found.body);
-    return null;
-  }
-
-  #sweep(): void {
-    const now = this.#now();
-    for (const lent of this.#open) {
-      if (lent.since > now - OPEN_MS) break;
-      this.#close(lent);
-    }
-    for (const [name, { since }] of this.#lent) {
-      if (since > now - LENT_MS) break;
-      this.#forget(name);
-    }
-    if (this.#lent.size > 0 || this.#sweeps === null) return;
-    clearInterval(this.#sweeps);
-    this.#sweeps = null;
-  }
-
-  #forget(name: string): void {
-    const lent = this.#lent.get(name)!;
-    this.#lent.delete(name);
-    this.#close(lent);
-  }
-
-  #close(lent: Lent): void {
-    this.#open.delete(lent);
-    if (lent.opened !== null) void leave(lent.opened);
-    lent.opened = null;
+  #count(owner: string | null, by: number): void {
+    const count = (this.#lingering.get(owner) ?? 0) + by;
+    if (count === 0) this.#lingering.delete(owner);
+    else this.#lingering.set(owner, count);
   }
 }
 
-/** Octets that can be lent; null for those that do not lie in files. */
-function lendable({ isInFiles, body }: FoundObject): Body | null {
-  return isInFiles && !(body instanceof Uint8Array) ? body : null;
+interface Registry {
+  lingers(by: 1 | -1): void;
+  ended(): void;
 }
 
-function first<T>(some: Iterable<T>): T {
-  for (const one of some) return one;
-  throw new Error("There is none");
+/** Octets that wait for who wants them. */
+export class Loan {
+  readonly name = randomUrlSafe(NAME_CHARACTERS);
+  readonly bucket: Bucket;
+  readonly owner: string | null;
+  readonly lent: LentBody;
+  /** Whether they go to whoever was lent them; others have them otherwise, or nobody. */
+  readonly isSent: Promise<boolean>;
+  readonly #registry: Registry;
+  #decide!: (isSent: boolean) => void;
+  #timer: NodeJS.Timeout | null = null;
+  #isOver = false;
+
+  constructor(bucket: Bucket, owner: string | null, lent: LentBody, registry: Registry) {
+    this.bucket = bucket;
+    this.owner = owner;
+    this.lent = lent;
+    this.#registry = registry;
+    this.isSent = new Promise((resolve) => (this.#decide = resolve));
+  }
+
+  /** Whoever was lent them is gone, or never meant to read them. */
+  linger(): void {
+    if (this.#isOver || this.#timer !== null) return;
+    this.#registry.lingers(1);
+    this.#timer = setTimeout(() => this.drop(), LINGER_MS).unref();
+  }
+
+  /** They are somebody's: of whoever was lent them, or of whoever has taken them. */
+  end(isSent: boolean): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#timer !== null) {
+      clearTimeout(this.#timer);
+      this.#registry.lingers(-1);
+    }
+    this.#registry.ended();
+    this.#decide(isSent);
+  }
+
+  /** Nobody wants them. */
+  drop(): void {
+    this.end(false);
+    void leave(this.lent.body);
+  }
 }

@@ -49,7 +49,7 @@ export type StoreRequest =
       /** The octets may be lent. */
       lends?: true;
     }
-  | { method: "read"; lent: string }
+  | { method: "begin"; lent: string }
   | ({
       method: "put";
       key: string;
@@ -112,10 +112,12 @@ export type RequestBody = Uint8Array | ReadableStream<Uint8Array>;
  */
 export type Octets = Uint8Array | AsyncIterable<Uint8Array>;
 
-/** Octets that stay in the store until they are read, or whoever answers the caller's client has taken them by name. */
+/** Octets that stay in the store until they are asked for, or whoever answers the caller's client has taken them by name. */
 export interface LentOctets {
   readonly lent: string;
-  read(): Promise<Octets>;
+  /** Nothing comes before `begin`. */
+  readonly stream: ReadableStream<Uint8Array>;
+  begin(): void;
 }
 
 export type StoreReply =

@@ -1,5 +1,4 @@
 /** The transport over HTTP, with any `fetch`: a program's own, or a binding's inside workerd. */
-import { call } from "./call.ts";
 import { cut, FEW_OCTETS, JSON_BYTES, JSON_TEXT, joined, jsonBytesOf, split } from "./frames.ts";
 import type {
   LentOctets,
@@ -15,7 +14,14 @@ export interface RemoteOptions {
   /** Of the bucket: `http://127.0.0.1:8700/store/v1/my-bucket`. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly lends?: boolean;
+  /** Where octets may be lent. */
+  readonly lending?: Lending;
+}
+
+export interface Lending {
+  readonly isOn: boolean;
+  /** Takes what must be brought to its end though the caller has had its answer. */
+  goOn(asked: Promise<unknown>): void;
 }
 
 /** Enough of a stranger's answer to tell what it is. */
@@ -24,12 +30,7 @@ const SHOWN_CHARACTERS = 200;
 /** Octets up to here are read at once: a stream for them would cost more than they do. */
 const WHOLE_BYTES = 64 * 1024;
 
-export function remoteTransport({
-  fetch,
-  url,
-  headers,
-  lends = false,
-}: RemoteOptions): StoreTransport {
+export function remoteTransport({ fetch, url, headers, lending }: RemoteOptions): StoreTransport {
   const send = async (request: StoreRequest, octets: RequestBody | null): Promise<StoreReply> => {
     let broken: { readonly error: unknown } | null = null;
     const { headers: ours, body } = joined(request, octets, (error) => (broken = { error }));
@@ -47,14 +48,18 @@ export function remoteTransport({
       throw troubleOf(broken, cause, url);
     }
   };
-  const lentBy = (lent: string): LentOctets => ({
+  const lentBy = (lent: string, stream: ReadableStream<Uint8Array>): LentOctets => ({
     lent,
-    read: async () => {
-      const answer = await call({ send }, { method: "read", lent });
-      return (answer as { body: Octets }).body; // Anything else was thrown.
-    },
+    stream,
+    // What goes wrong, the stream tells.
+    begin: () => lending!.goOn(send({ method: "begin", lent }, null).catch(() => {})),
   });
-  return { send, lends };
+  return {
+    send,
+    get lends() {
+      return lending?.isOn === true;
+    },
+  };
 }
 
 /** A value that could not be read is its owner's trouble, and told as it was. */
@@ -82,12 +87,12 @@ type ReplyJson = StoreReply & { hasBody?: boolean; lent?: string };
 
 async function readReply(
   response: Response,
-  lentBy: (lent: string) => LentOctets,
+  lentBy: (lent: string, stream: ReadableStream<Uint8Array>) => LentOctets,
 ): Promise<StoreReply> {
   const header = response.headers.get(JSON_TEXT);
   if (header !== null) {
     const { hasBody, lent, ...reply } = JSON.parse(header) as ReplyJson;
-    if (lent !== undefined) return { ...reply, body: lentBy(lent) } as StoreReply;
+    if (lent !== undefined) return { ...reply, body: lentBy(lent, response.body!) } as StoreReply;
     return hasBody === true ? { ...reply, ...(await octetsOf(response)) } : reply;
   }
   const bytes = jsonBytesOf(response.headers.get(JSON_BYTES));
@@ -98,9 +103,6 @@ async function readReply(
       ? cut(new Uint8Array(await response.arrayBuffer()), bytes)
       : await split(response.body as ReadableStream<Uint8Array>, bytes);
   const reply = json as ReplyJson;
-  if (reply.ok && reply.lent !== undefined) {
-    return { ok: true, result: reply.result, body: lentBy(reply.lent) };
-  }
   if (!reply.ok || reply.hasBody !== true) return reply;
   return { ok: true, result: reply.result, body: rest };
 }

@@ -62,7 +62,7 @@ const shape = z.discriminatedUnion("method", [
     ssecKey,
     lends: z.literal(true).optional(),
   }),
-  z.strictObject({ method: z.literal("read"), lent: z.string() }),
+  z.strictObject({ method: z.literal("begin"), lent: z.string() }),
   z.strictObject({
     method: z.literal("put"),
     key,

@@ -22,6 +22,7 @@ export function scriptAccess(
     if (bucket.accountId !== granted.accountId) {
       throw new ObjectFault("no-such-bucket", "The bucket is another account's");
     }
-    return { bucket, actor: `script:${granted.scriptName}`, may: async () => true };
+    const { scriptId, scriptName } = granted;
+    return { bucket, scriptId, actor: `script:${scriptName}`, may: async () => true };
   };
 }

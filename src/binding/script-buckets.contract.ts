@@ -30,7 +30,7 @@ export async function openScriptBuckets(
   };
   const authorize = scriptAccess(grant, kept.store);
   const { store, accountId, folder } = kept;
-  const lent = opened.use(new LentBodies(store, Date.now));
+  const lent = opened.use(new LentBodies());
   const { log } = scripts;
   opened.use(await listenStoreSocket({ path: storeSocket, store, authorize, lent, log }));
   const all = opened.move();

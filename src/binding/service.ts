@@ -15,7 +15,7 @@ import {
   type WriteOptions,
 } from "#objects";
 import { CONDITION_FAILED, NO_SUCH_KEY, storeErrors } from "./codes.ts";
-import type { LentBodies } from "./lent-bodies.ts";
+import type { LentBodies, Loan } from "./lent-bodies.ts";
 import type {
   Octets,
   StoreMethod,
@@ -28,10 +28,24 @@ import type {
 
 /** A reply whose octets are as the core gave them: a stream must be read or returned. */
 export type ServedReply =
-  | { readonly ok: true; readonly result: unknown; readonly body?: Octets; readonly lent?: string }
+  | {
+      readonly ok: true;
+      readonly result: unknown;
+      readonly body?: Octets;
+      /** The octets are to be sent when they are wanted. */
+      readonly loan?: Loan;
+    }
   | Extract<StoreReply, { ok: false }>;
 
 type RequestOf<M extends StoreMethod> = Extract<StoreRequest, { method: M }>;
+
+/** Who lends octets, and to whom. */
+export interface Lender {
+  readonly lent: LentBodies;
+  readonly owner: string | null;
+  /** Whether the answer can wait until its octets are wanted. */
+  readonly canWait: boolean;
+}
 
 /** Answers for one bucket. What the store will not do is a reply; only a fault of ours is thrown. */
 export async function serve(
@@ -39,12 +53,12 @@ export async function serve(
   find: () => Promise<Bucket>,
   request: StoreRequest,
   body: Body | Uint8Array,
-  /** Without it nothing is lent. */
-  lent: LentBodies | null = null,
+  /** Without one nothing is lent. */
+  lender: Lender | null = null,
 ): Promise<ServedReply> {
   try {
     const method = methods[request.method] as Method<StoreMethod>;
-    return await method(store, await find(), request, body, lent);
+    return await method(store, await find(), request, body, lender);
   } catch (error) {
     await leave(body); // The core may not have come to it.
     if (error instanceof ObjectFault) return refusal(error);
@@ -62,7 +76,7 @@ type Method<M extends StoreMethod> = (
   bucket: Bucket,
   request: RequestOf<M>,
   body: Body | Uint8Array,
-  lent: LentBodies | null,
+  lender: Lender | null,
 ) => Promise<ServedReply>;
 
 /** An upload that was completed is no more, however often it is asked. */
@@ -74,13 +88,9 @@ const methods: { readonly [M in StoreMethod]: Method<M> } = {
     return object === null ? NO_SUCH_KEY : done(showWhole(object));
   },
   get,
-  read: async (_store, bucket, request, _body, lent) => {
-    const taken = (await lent?.take(request.lent, bucket)) ?? null;
-    if (taken === null) {
-      throw new ObjectFault("unavailable", "The object was replaced before its octets were read");
-    }
-    const { body, length } = taken;
-    return { ok: true, result: { range: { offset: 0, length } }, body };
+  begin: async (_store, bucket, request, _body, lender) => {
+    lender?.lent.begin(request.lent, bucket);
+    return done(null);
   },
   put,
   delete: async (store, bucket, { keys }) => {
@@ -112,7 +122,7 @@ async function get(
   bucket: Bucket,
   request: RequestOf<"get">,
   _body: Body | Uint8Array,
-  lent: LentBodies | null,
+  lender: Lender | null,
 ): Promise<ServedReply> {
   const { key, onlyIf, rangeHeader, ssecKey } = request;
   const options = { ...(onlyIf && { conditions: onlyIf }), ...encryptionOf(ssecKey) };
@@ -132,8 +142,9 @@ async function get(
   }
   const { object, range, body } = found;
   const result = { ...show(object), range };
-  const name = (request.lends === true ? lent?.lend(bucket, found) : null) ?? null;
-  return name === null ? { ok: true, result, body } : { ok: true, result, lent: name };
+  const mayLend = lender?.canWait === true && request.lends === true;
+  const loan = mayLend ? lender.lent.lend(bucket, found, lender.owner) : null;
+  return { ok: true, result, body, ...(loan && { loan }) };
 }
 
 async function put(

@@ -7,6 +7,7 @@ import { latinOf, sendBehind, SMALL_BODY } from "#http";
 import { STATUS_CODES } from "#kit/node-http.ts";
 import { readCall, type WholeCall } from "./call-reader.ts";
 import type { Framed } from "./http-door.ts";
+import type { Loan } from "./lent-bodies.ts";
 
 /** What the process may send while a call of its own is answered; it should wait. */
 const MAX_WAITING_BYTES = 128 * 1024;
@@ -56,7 +57,10 @@ export function serveConnection(socket: Socket, owner: ConnectionOwner): void {
   socket.on("data", take).on("end", leave).on("error", leave);
 }
 
-async function send(socket: Socket, { status, headers, body, closes }: Framed): Promise<void> {
+async function send(
+  socket: Socket,
+  { status, headers, body, closes, loan }: Framed,
+): Promise<void> {
   const isStream = typeof body !== "string" && !(body instanceof Uint8Array);
   const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Length: ${length}\r\n`;
@@ -69,7 +73,22 @@ async function send(socket: Socket, { status, headers, body, closes }: Framed): 
     socket.write(head, "latin1");
     if (!isStream) socket.write(body);
     socket.uncork();
-    if (isStream) await sendBehind(socket, body);
+    if (isStream && (loan === undefined || (await isWanted(socket, loan)))) {
+      await sendBehind(socket, body);
+    }
   }
   if (closes === true) socket.end();
+}
+
+/** Waits until what was lent is to be sent here. Where it is not, its connection ends: a part of the answer is missing. */
+async function isWanted(socket: Socket, loan: Loan): Promise<boolean> {
+  const left = Promise.withResolvers<null>();
+  const leave = () => left.resolve(null);
+  if (socket.destroyed) leave();
+  socket.once("close", leave);
+  const isSent = await Promise.race([loan.isSent, left.promise]);
+  socket.off("close", leave);
+  if (isSent === null) loan.linger();
+  else if (!isSent) socket.destroy();
+  return isSent === true;
 }

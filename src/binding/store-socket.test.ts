@@ -19,7 +19,7 @@ suite("the store's socket", () => {
     const { store, accountId, folder } = opened;
     await store.createBucket(accountId, "things");
     path = join(folder, "store.sock");
-    const grant = { accountId, scriptName: "script", buckets: new Set(["things"]) };
+    const grant = { accountId, scriptId: "id", scriptName: "script", buckets: new Set(["things"]) };
     const authorize = scriptAccess((token) => (token === "t" ? grant : null), store);
     listener = await listenStoreSocket({ path, store, authorize, log: silent });
   });

@@ -66,17 +66,14 @@ export class StoredBody {
   #unread(): Uint8Array | ReadableStream<Uint8Array> {
     const octets = this.#octets;
     if (octets instanceof Uint8Array) return octets;
-    if ("lent" in octets) return lentStream(octets, this.#length, this.#habit);
+    if ("lent" in octets) return lentStream(octets, this.#habit);
     const stream = octets instanceof ReadableStream ? octets : streamOf(octets);
     noteGiven(stream, this.#habit);
     return stream;
   }
 
   async #read(): Promise<Uint8Array> {
-    const taken = this.#take();
-    const isLent = "lent" in taken;
-    if (isLent) this.#habit.noteRead();
-    const octets = isLent ? await taken.read() : taken;
+    const octets = this.#take();
     if (octets instanceof Response) return new Uint8Array(await octets.arrayBuffer());
     if (octets instanceof ReadableStream) {
       return new Uint8Array(await new Response(octets).arrayBuffer());
@@ -84,13 +81,17 @@ export class StoredBody {
     return octets instanceof Uint8Array ? octets : gather(octets, this.#length);
   }
 
-  #take(): Response | Octets | LentOctets {
+  #take(): Response | Octets {
     if (this.used) throw new TypeError(USED);
     if (this.#response?.body?.locked === true) {
       throw new TypeError("This ReadableStream is currently locked to a reader.");
     }
     this.#isUsed = true;
-    return this.#response ?? this.#octets;
+    const octets = this.#response ?? this.#octets;
+    if (!("lent" in octets)) return octets;
+    this.#habit.noteRead();
+    octets.begin();
+    return octets.stream;
   }
 
   /** A body that was split in two counts as used, which a stream tells only when a half is read. */

@@ -7,6 +7,7 @@ import {
   type RejectedReply,
   type RejectedRequest,
   requestIds,
+  type StreamedBody,
   type Upstream,
 } from "#http";
 import { type Ranges, unmapped } from "#kit/cidr.ts";
@@ -21,7 +22,7 @@ import {
 import { type ClientFacts, requestHeaders } from "./forwarded.ts";
 import { requestTarget } from "./host.ts";
 import type { Observe, Outcome } from "./observe.ts";
-import type { Onward, Passage } from "./onward.ts";
+import type { Passage } from "./onward.ts";
 import type { OriginRequest } from "./origin/origin-proxy.ts";
 import { refusalReply, refusals, type Refusal, scriptRefusal } from "./refusals.ts";
 import { ScriptRefused } from "./threads/main-thread.ts";
@@ -32,7 +33,7 @@ export interface EdgeOptions extends DestinationOptions {
   /** A place for one request with a script's process; throws `ScriptRefused` where there is none. */
   readonly openScript: (scriptId: string) => Promise<ScriptPlace>;
   /** A body that a script or a bucket has passed on as it is in the store; null when it is not there any more. */
-  readonly takeLent: NonNullable<Onward["takeLent"]>;
+  readonly takeLent: (name: string, owner: string | null) => Promise<StreamedBody | null>;
   /** Where buckets answer that have hostnames of their own. */
   readonly buckets: Upstream;
   readonly origins: CachedOrigin;
@@ -169,7 +170,9 @@ class Way {
     { target, requestId }: AskedBy,
     visit: Visit,
   ): Promise<Outcome> {
-    const { buckets, takeLent } = this.#options;
+    const { buckets } = this.#options;
+    const owner = destination.kind === "script" ? destination.scriptId : null;
+    const takeLent = (name: string) => this.#options.takeLent(name, owner);
     const onward = {
       target,
       headers,

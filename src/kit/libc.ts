@@ -1,7 +1,8 @@
 /**
  * The system calls that Node has no way to, taken from the C library of the process: those that move datagrams in
- * batches, and octets from a file to a socket, and that open a file without waiting for a disk. Everything foreign is in this file: their signatures, and the numbers
- * that Linux gives its options on x64 and arm64 (asm-generic/socket.h, asm-generic/unistd.h, linux/in.h, linux/in6.h, linux/fs.h, linux/openat2.h).
+ * batches, and octets from a file to a socket, and that open a file without waiting for a disk. Everything foreign is in
+ * this file: their signatures, and the numbers that Linux gives its options on x64 and arm64 (asm-generic/socket.h,
+ * asm-generic/unistd.h, linux/in.h, linux/in6.h, linux/fs.h, linux/openat2.h).
  */
 
 /** Addresses are numbers here: user space ends far below 2^53, and a BigInt a call would be garbage. */

@@ -50,7 +50,7 @@ const door: Omit<EdgeOptions, "scheme" | "httpsPort"> = {
   hosts: new FactCache({ generations, now, ask: (hostname) => main.ask("host", hostname) }),
   zones: new FactCache({ generations, now, ask: askForZone }),
   openScript: (scriptId) => places.open(scriptId),
-  takeLent: (name) => takeLent(main, name),
+  takeLent: (name, owner) => takeLent(main, name, owner),
   buckets,
   origins: new CachedOrigin({ origins: originProxy(), cache, now }),
   trustedProxies,

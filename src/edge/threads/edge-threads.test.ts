@@ -97,7 +97,7 @@ async function open({ tell = async () => {}, ticketKeysMs = HOUR_MS }: Partial<G
       now: Date.now,
     }),
     openScript: () => Promise.reject(new Error("No scripts here")),
-    takeLent: async () => null,
+    takeLent: () => null,
     ledger: new DiskLedger({ folder, limitOctets: 0, onError: assert.fail }),
     purges: {
       floor: 0,

@@ -109,7 +109,10 @@ async function answer(
     place: () => leases.place(key, false),
     "place after loss": () => leases.place(key, true),
     fault: () => leases.fault(key),
-    lent: () => files.take(key),
+    lent: () => {
+      const [name, owner = null] = key.split(" ");
+      return files.take(name!, owner);
+    },
     "more of lent": () => files.next(key),
   };
   try {

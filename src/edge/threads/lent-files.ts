@@ -11,7 +11,7 @@ export interface LentBody {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-export type TakeLent = (name: string) => Promise<LentBody | null>;
+export type TakeLent = (name: string, owner: string | null) => LentBody | null;
 
 type Octets = AsyncIterator<Uint8Array, void, Outlet>;
 
@@ -24,13 +24,15 @@ export class LentFiles implements Disposable {
     this.#take = take;
   }
 
-  async take(name: string): Promise<Questions["lent"]> {
-    const lent = await this.#take(name);
+  async take(name: string, owner: string | null): Promise<Questions["lent"]> {
+    const lent = this.#take(name, owner);
     if (lent === null) return null;
     this.#taken.set(name, lent.body[Symbol.asyncIterator]() as Octets);
     if (this.#isOver) this.leave(name);
     const first = await this.next(name);
-    return first && { length: lent.length, first };
+    if (first !== null) return { length: lent.length, first };
+    this.leave(name);
+    return null;
   }
 
   /** A file is open until the next is asked for. */

@@ -5,16 +5,20 @@ import type { MainThread } from "./main-thread.ts";
 import type { LentPiece } from "./messages.ts";
 
 /** Null when there is nothing of that name. */
-export async function takeLent(main: MainThread, name: string): Promise<StreamedBody | null> {
-  const lent = await main.ask("lent", name);
+export async function takeLent(
+  main: MainThread,
+  name: string,
+  owner: string | null,
+): Promise<StreamedBody | null> {
+  const lent = await main.ask("lent", owner === null ? name : `${name} ${owner}`);
   if (lent === null) return null;
   const { length, first } = lent;
-  return { length, first: NOTHING, rest: new LentOctets(main, name, length, first) };
+  return { length, first: NOTHING, rest: new TakenOctets(main, name, length, first) };
 }
 
 type Offered = [] | [unknown];
 
-class LentOctets implements AsyncIterableIterator<Uint8Array> {
+class TakenOctets implements AsyncIterableIterator<Uint8Array> {
   readonly #main: MainThread;
   readonly #name: string;
   #piece: AsyncIterator<Uint8Array>;

@@ -19,7 +19,7 @@ export interface Questions {
   "place after loss": Fact<string>;
   /** Why the process at a socket ended; null when it did not, or was meant to. */
   fault: ScriptFaultKind | null;
-  /** What the store has lent under a name; null when there is nothing. The thread says when it has done. */
+  /** What the store has lent, by its name and its owner; null when there is nothing. The thread says when it has done. */
   lent: { readonly length: number; readonly first: LentPiece } | null;
   /** More of it: the piece before is not needed any more. */
   "more of lent": LentPiece | null;

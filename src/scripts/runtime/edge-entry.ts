@@ -18,12 +18,13 @@ export function withEdgeEntry(script: RunnableScript): RunnableScript | null {
   if (main === null || !bindings.some(({ type }) => type === "bucket")) return null;
   const isModule = modules.some(({ name, type }) => name === main && type === "esm");
   if (!isModule || !PLAIN_NAME.test(main) || modules.some(({ name }) => name === MAIN)) return null;
-  const source = `import * as script from "./${main}";
+  const source = `import { waitUntil } from "cloudflare:workers";
+import * as script from "./${main}";
 import { atEdge } from "${EDGE_MODULE}";
 export * from "./${main}";
-const own = script.default ?? {}; // It may have named entrypoints alone.
+const own = "default" in script ? script.default : {}; // It may have named entrypoints alone.
 export default own;
-export const ${EDGE_ENTRY} = atEdge(own);
+export const ${EDGE_ENTRY} = atEdge(own, waitUntil);
 `;
   return {
     ...script,

@@ -143,6 +143,7 @@ export class Launcher {
       );
       this.#grants.set(sha256(storeToken), {
         accountId: script.accountId,
+        scriptId: script.id,
         scriptName: script.name,
         buckets: new Set(buckets),
       });

@@ -92,6 +92,7 @@ export interface QueueResult {
 /** What a store token opens. */
 export interface StoreGrant {
   readonly accountId: string;
+  readonly scriptId: string;
   readonly scriptName: string;
   readonly buckets: ReadonlySet<string>;
 }
