@@ -34,29 +34,30 @@ export const absentBucketFeatures = [
 ];
 
 function shown(feature: string, show: () => object) {
-  return endpoint({
-    method: "GET",
-    path: `${BUCKET}/${feature}` as typeof BUCKET,
-    summary: "A feature of the original: there is none",
-    permission: "buckets.read",
-    handle: async ({ params, headers }, { objects }) => {
-      checkJurisdiction(headers);
-      await bucketOf(objects, params);
-      return show();
-    },
-  });
+  return absent("GET", feature, "buckets.read", show);
 }
 
 function refused(method: "PUT" | "DELETE", feature: string, message: string) {
+  return absent(method, feature, "buckets.edit", () => {
+    throw notOffered(message);
+  });
+}
+
+function absent(
+  method: "GET" | "PUT" | "DELETE",
+  feature: string,
+  permission: "buckets.read" | "buckets.edit",
+  answer: () => object,
+) {
   return endpoint({
     method,
     path: `${BUCKET}/${feature}` as typeof BUCKET,
-    summary: "A feature of the original: not offered",
-    permission: "buckets.edit",
+    summary: "A feature of the original: there is none",
+    permission,
     handle: async ({ params, headers }, { objects }) => {
       checkJurisdiction(headers);
       await bucketOf(objects, params);
-      throw notOffered(message);
+      return answer();
     },
   });
 }

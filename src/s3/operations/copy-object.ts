@@ -1,5 +1,5 @@
 /** Copies an object: a get flows into a put. */
-import type { ObjectInfo, PutOptions } from "#objects";
+import { leave, type ObjectInfo, type PutOptions } from "#objects";
 import type { S3Call } from "../call.ts";
 import { ALGORITHMS, checksumElements, type S3Algorithm } from "../checksums.ts";
 import { conditionsOf, writeRefusal } from "../conditions.ts";
@@ -9,7 +9,7 @@ import { S3Fault } from "../fault.ts";
 import { type Operation, xmlAnswer } from "../operation.ts";
 import { writeOptionsOf } from "../write-options.ts";
 import { isoTime, tag, xmlDocument } from "../xml/write.ts";
-import { type CopySource, copySourceOf, leave, openSource } from "./copy-source.ts";
+import { type CopySource, copySourceOf, openSource } from "./copy-source.ts";
 
 export const copyObject: Operation = {
   name: "CopyObject",
@@ -39,7 +39,7 @@ export const copyObject: Operation = {
         ...(conditions !== undefined && { conditions }),
       });
     } catch (error) {
-      await leave(found);
+      await leave(found.body);
       throw error;
     }
     if (object === null) throw writeRefusal(key, conditions, await store.head(bucket, key));

@@ -1,5 +1,5 @@
 /** The object that a copy reads: named in a header, under conditions of its own. */
-import type { ByteRange, FoundObject, RangeRequest } from "#objects";
+import { type ByteRange, type FoundObject, leave, type RangeRequest } from "#objects";
 import type { S3Call } from "../call.ts";
 import { conditionsOf } from "../conditions.ts";
 import { customerKeyOf } from "../encryption.ts";
@@ -61,14 +61,9 @@ export async function openSource(
   if (found.kind === "missing") throw noSuchKey(call, source);
   if (found.kind === "condition-failed") throw new S3Fault("PreconditionFailed");
   if (found.range.length <= MAX_COPIED) return found;
-  await leave(found);
+  await leave(found.body);
   const message = `The specified copy source is larger than ${MAX_COPIED} bytes: copy it in parts.`;
   throw new S3Fault("InvalidRequest", message);
-}
-
-/** A source that is not read holds its octets until it is left. */
-export async function leave({ body }: Opened): Promise<void> {
-  if (!(body instanceof Uint8Array)) await body[Symbol.asyncIterator]().return?.();
 }
 
 /** `bytes=a-b`, whole and within the source. */
@@ -87,7 +82,7 @@ export function copyRangeOf(call: S3Call): ByteRange | undefined {
 /** A range is not cut short here as it is for a get. */
 export async function checkWithin(found: Opened, range: ByteRange): Promise<void> {
   if (found.range.length === range.length) return;
-  await leave(found);
+  await leave(found.body);
   throw outside(found.object.size);
 }
 

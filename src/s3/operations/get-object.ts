@@ -5,6 +5,7 @@ import {
   type FoundObject,
   type GetOptions,
   type GetResult,
+  leave,
   ObjectFault,
   type ObjectInfo,
   type RangeRequest,
@@ -21,7 +22,6 @@ import {
   pushHttpMetadata,
 } from "../object-metadata.ts";
 import type { Operation, S3Answer, S3Parts } from "../operation.ts";
-import { leave } from "./copy-source.ts";
 import { checkVersion, noSuchKey, partNumberOf } from "./object-place.ts";
 
 export const getObject: Operation = {
@@ -45,7 +45,7 @@ export const getObject: Operation = {
       const lent = parts.lend?.(call.bucket, found) ?? null;
       return lent === null ? complete : named(complete, lent);
     } catch (error) {
-      await leave(found);
+      await leave(found.body);
       throw error;
     }
   },
@@ -76,7 +76,7 @@ async function getRange(call: S3Call, options: GetOptions, parts: S3Parts): Prom
   try {
     const found = await store.get(call.bucket, call.key, options);
     if (found.kind !== "found" || isRangeHeard(call, found.object)) return found;
-    await leave(found);
+    await leave(found.body);
     return await store.get(call.bucket, call.key, whole);
   } catch (error) {
     if (!(error instanceof ObjectFault) || error.kind !== "bad-range") throw error;

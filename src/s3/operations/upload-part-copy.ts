@@ -1,11 +1,11 @@
 /** A part that is a range of another object. */
-import { ObjectFault, type StoredPart } from "#objects";
+import { leave, ObjectFault, type StoredPart } from "#objects";
 import { checksumElements } from "../checksums.ts";
 import { customerKeyOf } from "../encryption.ts";
 import { S3Fault } from "../fault.ts";
 import { type Operation, xmlAnswer } from "../operation.ts";
 import { isoTime, tag, xmlDocument } from "../xml/write.ts";
-import { checkWithin, copyRangeOf, copySourceOf, leave, openSource } from "./copy-source.ts";
+import { checkWithin, copyRangeOf, copySourceOf, openSource } from "./copy-source.ts";
 import { keyHeaders, partPlaceOf } from "./parts.ts";
 
 export const uploadPartCopy: Operation = {
@@ -37,7 +37,7 @@ export const uploadPartCopy: Operation = {
         ...(encryption !== undefined && { encryption }),
       });
     } catch (error) {
-      await leave(found);
+      await leave(found.body);
       throw error;
     }
     return xmlAnswer(

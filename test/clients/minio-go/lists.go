@@ -145,12 +145,12 @@ func mirrorDown(args []string) error {
 
 // Calls do for each name, some at a time, and returns the first error.
 func each(names []string, do func(name string) error) error {
-	todo := make(chan string)
+	waiting := make(chan string)
 	faults := make(chan error, mirrorThreads)
 	for thread := 0; thread < mirrorThreads; thread++ {
 		go func() {
 			var first error
-			for name := range todo {
+			for name := range waiting {
 				if err := do(name); err != nil && first == nil {
 					first = err
 				}
@@ -159,9 +159,9 @@ func each(names []string, do func(name string) error) error {
 		}()
 	}
 	for _, name := range names {
-		todo <- name
+		waiting <- name
 	}
-	close(todo)
+	close(waiting)
 	var first error
 	for thread := 0; thread < mirrorThreads; thread++ {
 		if err := <-faults; err != nil && first == nil {
