@@ -5,6 +5,7 @@
  */
 import type { Socket } from "node:net";
 import { EAGAIN, type FileCalls, isKnownPlatform, loadFileCalls, RWF_NOWAIT } from "#kit/libc.ts";
+import { LoopSocket } from "./loop/loop-socket.ts";
 
 /**
  * What goes in one call, and one turn of the loop, for one client. With 16 that take all they can, twice as much has
@@ -61,8 +62,10 @@ export class FileMover {
 
   /** How many octets went; none when the connection takes no more, null when it cannot be. It must be a bare one. */
   move(socket: Socket, fd: number, at: number, count: number): number | null {
-    if (socket.writableLength > 0) return 0; // What Node has still to write comes first.
     this.#place[0] = BigInt(at);
+    const own = asOwn(socket);
+    if (own !== null) return own.sendFile(fd, this.#placeAddress, count);
+    if (socket.writableLength > 0) return 0; // What Node has still to write comes first.
     const moved = this.#calls.sendfile(descriptorOf(socket), fd, this.#placeAddress, count);
     if (moved >= 0) return moved;
     return this.#calls.errno() === EAGAIN ? 0 : null;
@@ -82,7 +85,13 @@ export class FileMover {
 
 /** Whether octets go out on the connection as they are. One that is encrypted has the same descriptor below it. */
 export function isBare(socket: Socket | null): boolean {
-  return socket !== null && !("encrypted" in socket) && descriptorOf(socket) >= 0;
+  if (socket === null || "encrypted" in socket) return false;
+  return asOwn(socket)?.writable ?? descriptorOf(socket) >= 0;
+}
+
+/** A connection of the thread's own loop; null for one of Node's. */
+export function asOwn(socket: unknown): LoopSocket | null {
+  return socket instanceof LoopSocket ? socket : null;
 }
 
 /** Below 0 for one that is closed. Not documented: where it is not there, nothing is moved. A test holds it. */

@@ -10,6 +10,7 @@ export type HandOver = (socket: Socket, read: Buffer | null) => void;
 
 /** The connections that Node has. */
 export interface HandedOver {
+  readonly handOver: HandOver;
   /** Whether something is written to one of them that is not sent. */
   areSending(): boolean;
 }
@@ -31,7 +32,10 @@ export function takeFirst(server: Server, first: First): HandedOver {
   server.on("connection", (socket: Socket) => {
     if (!socket.destroyed) first(socket, handOver); // Else it was turned away.
   });
-  return { areSending: () => handedOver.values().some((socket) => socket.writableLength > 0) };
+  return {
+    handOver,
+    areSending: () => handedOver.values().some((socket) => socket.writableLength > 0),
+  };
 }
 
 /**

@@ -5,7 +5,7 @@ import { setImmediate as othersTurn } from "node:timers/promises";
 import { ServerResponse as NodeResponse } from "#kit/node-http.ts";
 import type { Outlet } from "#kit/outlet.ts";
 import { isGone } from "./break-off.ts";
-import { fileMover, isBare, MOST_MOVED_BYTES } from "./file-mover.ts";
+import { asOwn, type FileMover, fileMover, isBare, MOST_MOVED_BYTES } from "./file-mover.ts";
 import { PlainResponse } from "./plain/response.ts";
 import { transferBuffers } from "./transfer-buffers.ts";
 
@@ -62,6 +62,8 @@ class WayOut implements Outlet {
   /** Where that goes, since the head was sent. */
   #socket: Socket | null = null;
   #hasFailed = false;
+  /** The system has told that it takes no more for now. */
+  #isFull = false;
 
   constructor(response: ServerResponse | Socket) {
     this.#response = response;
@@ -74,12 +76,18 @@ class WayOut implements Outlet {
     const mover = isBare(connectionOf(response)) ? fileMover() : null;
     const count = Math.min(most, MOST_MOVED_BYTES);
     if (mover === null || !mover.isAtHand(fd, at, count)) return 0;
-    this.#socket ??= beginBare(response);
-    const moved = this.#socket && mover.move(this.#socket, fd, at, count);
+    const moved = this.#moveBehindHead(mover, fd, at, count);
     if (moved === null) return 0;
     asPlain(response)?.notePast(moved);
     if (moved === count) return (this.#moved = moved);
-    // The connection is full. What is written to it in the usual way tells when it takes a good deal more.
+    // The connection is full.
+    const own = asOwn(this.#socket);
+    if (own !== null) {
+      this.#isFull = true;
+      this.#sent = new Promise((resolve) => own.whenRoom(resolve));
+      return (this.#moved = moved);
+    }
+    // What is written to one of Node's in the usual way tells when it takes a good deal more.
     const little = mover.readLittle(fd, at + moved, most - moved);
     if (little !== null) this.send(little);
     return (this.#moved = moved + (little?.length ?? 0));
@@ -88,12 +96,25 @@ class WayOut implements Outlet {
   /** Resolves when the next piece may come. */
   async take(piece: Uint8Array): Promise<void> {
     await this.#sent;
+    const hasWaited = this.#isFull;
+    this.#isFull = false;
     if (this.#moved === 0) {
       const room = piece.buffer === this.#room?.buffer ? this.#room : null;
       if (room !== null) this.#room = null;
       this.send(piece, room);
-    } else await othersTurn(); // A quick client would take all of this thread.
+    } else if (!hasWaited) await othersTurn(); // A quick client would take all of this thread.
     this.#moved = 0;
+  }
+
+  /** The head leaves together with the first of the file. */
+  #moveBehindHead(mover: FileMover, fd: number, at: number, count: number): number | null {
+    if (this.#socket !== null) return mover.move(this.#socket, fd, at, count);
+    const own = asOwn(connectionOf(this.#response));
+    own?.cork();
+    this.#socket = beginBare(this.#response);
+    const moved = this.#socket && mover.move(this.#socket, fd, at, count);
+    own?.uncork();
+    return moved;
   }
 
   /** Whether the client has gone. The connection says so a little later than a write that fails. */

@@ -3,13 +3,16 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import { Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { HostPort } from "#kit/address.ts";
-import { type Ranges, source } from "#kit/cidr.ts";
+import type { Ranges } from "#kit/cidr.ts";
 import { listenFault } from "#kit/listen-fault.ts";
 import { createServer } from "#kit/node-http.ts";
 import { resetStream } from "./break-off.ts";
-import { type ConnectionCounts, OwnConnections } from "./connection-counts.ts";
-import { takeFirst } from "./hand-over.ts";
+import type { ConnectionCounts } from "./connection-counts.ts";
+import { Connections } from "./connections.ts";
+import { type HandedOver, type HandOver, takeFirst } from "./hand-over.ts";
 import type { HttpLimits } from "./limits.ts";
+import { loopListener } from "./loop/loop-listener.ts";
+import type { LoopSocket } from "./loop/loop-socket.ts";
 import { PlainLane } from "./plain/lane.ts";
 import type { RejectedReply, RejectedRequest } from "./rejected.ts";
 import type { TlsOptions } from "./tls-front.ts";
@@ -90,7 +93,8 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
   const tls =
     options.tls && (await import("./tls-front.ts")).tlsFront(server, take, options.tls, limits);
   const front = tls?.server ?? server;
-  const sockets = limitConnections(front, options);
+  const sockets = new Connections(options);
+  front.on("connection", (socket: Socket) => sockets.admit(socket));
   const lane = new PlainLane({
     limits,
     handle: options.handle,
@@ -106,10 +110,13 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
   const upgraded = takeUpgrades(server, options);
   await bind(front, options);
   const { address, port } = front.address() as { address: string; port: number };
+  // TLS is Node's.
+  const ownLoop =
+    tls === undefined ? await takeConnections(front, sockets, lane, handedOver) : null;
   return {
     address: { host: address, port },
     get connections() {
-      return sockets.size;
+      return sockets.open.size;
     },
     setTicketKeys: (keys) => tls?.setTicketKeys(keys),
     [Symbol.asyncDispose]: () => {
@@ -122,8 +129,10 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
         if (!handedOver.areSending()) server.closeIdleConnections();
         lane.closeIdle();
       };
-      const cut = () => sockets.forEach((socket) => socket.destroy());
-      return drain(front, closeIdle, cut, limits.drainSeconds).finally(() => clearInterval(clock));
+      const cut = () => sockets.open.forEach((socket) => socket.destroy());
+      ownLoop?.[Symbol.dispose]();
+      const closed = Promise.all([closeServer(front), sockets.empty()]);
+      return drain(closed, closeIdle, cut, limits.drainSeconds).finally(() => clearInterval(clock));
     },
   };
 }
@@ -141,28 +150,31 @@ function bind(
   });
 }
 
-/** Turns away what is over a limit; returns the connections that are open. */
-function limitConnections(server: NetServer, options: ListenOptions): Set<Socket> {
-  const { limits, unlimited, onTurnedAway, connections = new OwnConnections() } = options;
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    const from = source(socket.remoteAddress ?? "");
-    const isProxy = unlimited?.has(socket.remoteAddress ?? "") === true;
-    connections.add(from); // Before it is looked at: another thread may take one at the same time.
-    const isOver = !isProxy && connections.from(from) > limits.connectionsPerSource;
-    if (isOver || connections.open > limits.connections) {
-      connections.remove(from);
-      onTurnedAway();
-      socket.destroy();
-      return;
-    }
-    sockets.add(socket);
-    socket.once("close", () => {
-      sockets.delete(socket);
-      connections.remove(from);
-    });
+/** Has the connections come here, past Node, where that can be. */
+async function takeConnections(
+  server: NetServer,
+  connections: Connections,
+  lane: PlainLane,
+  { handOver }: HandedOver,
+): Promise<Disposable | null> {
+  const toNode: HandOver = (socket, read) => {
+    // It is one of ours, which those who use it take for one of Node's.
+    const node = (socket as unknown as LoopSocket).toNode();
+    connections.replace(socket, node);
+    handOver(node, read);
+  };
+  const listener = await loopListener(server, (own) => {
+    const socket = own as unknown as Socket;
+    if (connections.admit(socket)) lane.take(socket, toNode);
   });
-  return sockets;
+  if (listener !== null) void closeServer(server);
+  return listener;
+}
+
+function closeServer(server: NetServer): Promise<void> {
+  return new Promise((resolve) => {
+    NetServer.prototype.close.call(server, () => resolve()); // http's own close ends idle ones at once.
+  });
 }
 
 /** Hands upgrades over; returns the connections that are not HTTP any more. */
@@ -249,14 +261,11 @@ function statusFor({ code }: NodeJS.ErrnoException): RejectedRequest["status"] {
  * its client has just sent.
  */
 async function drain(
-  front: NetServer,
+  closed: Promise<unknown>,
   closeIdle: () => void,
   cut: () => void,
   seconds: number,
 ): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    NetServer.prototype.close.call(front, () => resolve()); // http's own close ends idle ones at once.
-  });
   const sweeps = setTimeout(() => {
     closeIdle();
     sweeps.refresh();

@@ -1,6 +1,8 @@
 /** One connection to a server behind us, which carries a request at a time. */
 import type { OnReadOpts, Socket } from "node:net";
 import { outliveBrokenPipe } from "./broken-pipe.ts";
+import { adopt } from "./loop/adopt.ts";
+import { LoopSocket } from "./loop/loop-socket.ts";
 import { ReadRoom } from "./read-room.ts";
 import { ResponseFault, type ResponseHead, ResponseParser } from "./response-parser.ts";
 
@@ -50,7 +52,7 @@ export class Connection implements Exchange {
   freeSince = 0;
   isGone = false;
   isReused = false;
-  readonly #socket: Socket;
+  #socket: Socket;
   readonly #owner: Owner;
   readonly #parser: ResponseParser;
   readonly #room = new ReadRoom();
@@ -85,10 +87,7 @@ export class Connection implements Exchange {
         this.#trailers = trailers;
       },
     });
-    const socket = open({
-      buffer: () => this.#room.next(this.#parser.expected),
-      callback: (length, buffer) => this.#read((buffer as Buffer).subarray(0, length)),
-    });
+    const socket = open(this.#onread);
     this.#socket = socket;
     socket.setNoDelay(true);
     outliveBrokenPipe(socket);
@@ -97,10 +96,30 @@ export class Connection implements Exchange {
     }, connectMs);
     socket.once("connect", () => this.#connected());
     socket.on("data", (octets: Buffer) => this.#take(octets));
+    this.#listen(socket);
+  }
+
+  /** What a connection is read into is used again. */
+  readonly #onread: OnReadOpts = {
+    buffer: () => this.#room.next(this.#parser.expected),
+    callback: (length, buffer) => this.#read((buffer as Buffer).subarray(0, length)),
+  };
+
+  #listen(socket: Socket): void {
     socket.on("drain", () => this.#sink?.drained?.());
     socket.on("error", (cause) => this.#lose(cause));
     socket.on("end", () => this.#lose(null));
     socket.on("close", () => this.#lose(null));
+  }
+
+  /** Nothing is under way: what is sent next goes by the thread's own loop, where there is one. */
+  #adopt(): void {
+    if (this.#socket instanceof LoopSocket) return;
+    const own = adopt(this.#socket, { onread: this.#onread, outlivesBrokenPipe: true });
+    if (own === null) return;
+    // It is near enough to Node's for all that is done with it here.
+    this.#socket = own as unknown as Socket;
+    this.#listen(this.#socket);
   }
 
   send(method: string, head: string, sink: AnswerSink): void {
@@ -209,9 +228,11 @@ export class Connection implements Exchange {
     this.#sink = null;
     this.#leave();
     this.#socket.removeAllListeners();
-    this.#socket.on("error", () => this.#socket.destroy());
-    if (sink?.switched === undefined) this.#socket.destroy();
-    else sink.switched(this.#socket, Buffer.from(rest));
+    const own: unknown = this.#socket;
+    const socket = own instanceof LoopSocket ? own.toNode() : this.#socket;
+    socket.on("error", () => socket.destroy());
+    if (sink?.switched === undefined) socket.destroy();
+    else sink.switched(socket, Buffer.from(rest));
   }
 
   /** All that was read belongs to the answer: whoever hears of its end may send the next request at once. */
@@ -222,6 +243,7 @@ export class Connection implements Exchange {
     if (isClean && sink !== null && !this.isGone) {
       this.freeSince = performance.now();
       this.#socket.resume();
+      this.#adopt();
       this.#owner.free();
     } else this.#socket.destroy();
     sink?.end(trailers);

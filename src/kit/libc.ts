@@ -1,8 +1,9 @@
 /**
  * The system calls that Node has no way to, taken from the C library of the process: those that move datagrams in
- * batches, and octets from a file to a socket, and that open a file without waiting for a disk. Everything foreign is in
- * this file: their signatures, and the numbers that Linux gives its options on x64 and arm64 (asm-generic/socket.h,
- * asm-generic/unistd.h, linux/in.h, linux/in6.h, linux/fs.h, linux/openat2.h).
+ * batches, and octets from a file to a socket, that open a file without waiting for a disk, and those of connections
+ * and of epoll. Everything foreign is in this file: their signatures, and the numbers that Linux gives its options on
+ * x64 and arm64 (asm-generic/socket.h, asm-generic/unistd.h, linux/in.h, linux/in6.h, linux/fs.h, linux/openat2.h,
+ * linux/eventpoll.h, linux/tcp.h).
  */
 
 /** Addresses are numbers here: user space ends far below 2^53, and a BigInt a call would be garbage. */
@@ -34,20 +35,42 @@ export interface FileCalls {
   readonly addressOf: Libc["addressOf"];
 }
 
+/** Of connections. Where they read and write is given by its address, but for octets that lie anywhere. */
+export interface SocketCalls extends FileCalls {
+  epollCreate(flags: number): number;
+  epollControl(epoll: number, operation: number, fd: number, event: number): number;
+  epollWait(epoll: number, events: number, most: number, timeoutMs: number): number;
+  accept(fd: number, address: number, length: number, flags: number): number;
+  /** Writes the text of an address, and a NUL. */
+  inetNtop(family: number, address: number, text: number, size: number): number;
+  recv(fd: number, to: number, most: number, flags: number): number;
+  recvOctets(fd: number, to: Uint8Array, most: number, flags: number): number;
+  send(fd: number, from: number, count: number, flags: number): number;
+  sendOctets(fd: number, octets: Uint8Array, count: number, flags: number): number;
+  setsockopt: Libc["setsockopt"];
+  shutdown(fd: number, how: number): number;
+  fcntl(fd: number, command: number, value: number): number;
+  pipe(ends: Int32Array, flags: number): number;
+  close: Libc["close"];
+}
+
 export const AF_INET = 2;
 export const AF_INET6 = 10;
 export const SOCK_DGRAM = 2;
 /** Children of this process, such as script runtimes, must not inherit the sockets. */
 export const SOCK_CLOEXEC = 0o2000000;
+export const SOCK_NONBLOCK = 0o4000;
 export const EFD_CLOEXEC = 0o2000000;
 export const EFD_NONBLOCK = 0o4000;
 
 export const SOL_IP = 0;
 export const SOL_SOCKET = 1;
+export const SOL_TCP = 6;
 export const SOL_IPV6 = 41;
 export const SO_SNDBUF = 7;
 export const SO_RCVBUF = 8;
 export const SO_REUSEPORT = 15;
+export const TCP_NODELAY = 1;
 export const IP_PKTINFO = 8;
 export const IP_MTU_DISCOVER = 10;
 export const IPV6_MTU_DISCOVER = 23;
@@ -60,7 +83,29 @@ export const MSG_DONTWAIT = 0x40;
 export const POLLIN = 0x1;
 export const POLLOUT = 0x4;
 export const POLLNVAL = 0x20;
+export const EINTR = 4;
 export const EAGAIN = 11;
+export const ENFILE = 23;
+export const EMFILE = 24;
+
+/** A connection that was reset must not end the process. */
+export const MSG_NOSIGNAL = 0x4000;
+/** More follows at once: it may wait for that. */
+export const MSG_MORE = 0x8000;
+export const SHUT_WR = 1;
+export const F_DUPFD_CLOEXEC = 1030;
+
+export const EPOLL_CLOEXEC = 0o2000000;
+export const EPOLL_CTL_ADD = 1;
+export const EPOLL_CTL_DEL = 2;
+export const EPOLL_CTL_MOD = 3;
+export const EPOLLIN = 0x1;
+export const EPOLLOUT = 0x4;
+export const EPOLLERR = 0x8;
+export const EPOLLHUP = 0x10;
+/** A `struct epoll_event`: its events come first, then what is told with them. x64 alone leaves no gap between. */
+export const EPOLL_EVENT =
+  process.arch === "x64" ? { bytes: 12, dataAt: 4 } : { bytes: 16, dataAt: 8 };
 
 /** What the system has not in memory is not read. */
 export const RWF_NOWAIT = 0x8;
@@ -106,6 +151,29 @@ export async function loadFileCalls(): Promise<FileCalls> {
     preadv2: lib.func("preadv2", "long", ["int", "uintptr_t", "int", "long", "int"]),
     openat2: lib.func("syscall", "long", ["long", "int", "str", "uintptr_t", "size_t"]),
     addressOf,
+  };
+}
+
+/** Those of files among them: both go to sockets. */
+export async function loadSocketCalls(): Promise<SocketCalls> {
+  const { lib } = await loadKoffi();
+  const octets = ["size_t", "int"];
+  return {
+    ...(await loadFileCalls()),
+    epollCreate: lib.func("epoll_create1", "int", ["int"]),
+    epollControl: lib.func("epoll_ctl", "int", ["int", "int", "int", "uintptr_t"]),
+    epollWait: lib.func("epoll_wait", "int", ["int", "uintptr_t", "int", "int"]),
+    accept: lib.func("accept4", "int", ["int", "uintptr_t", "uintptr_t", "int"]),
+    inetNtop: lib.func("inet_ntop", "uintptr_t", ["int", "uintptr_t", "uintptr_t", "uint"]),
+    recv: lib.func("recv", "long", ["int", "uintptr_t", ...octets]),
+    recvOctets: lib.func("recv", "long", ["int", "void *", ...octets]),
+    send: lib.func("send", "long", ["int", "uintptr_t", ...octets]),
+    sendOctets: lib.func("send", "long", ["int", "void *", ...octets]),
+    setsockopt: lib.func("setsockopt", "int", ["int", "int", "int", "void *", "uint"]),
+    shutdown: lib.func("shutdown", "int", ["int", "int"]),
+    fcntl: lib.func("fcntl", "int", ["int", "int", "int"]),
+    pipe: lib.func("pipe2", "int", ["void *", "int"]),
+    close: lib.func("close", "int", ["int"]),
   };
 }
 

@@ -97,9 +97,30 @@ export function signingKey(secret: string, date: string, region: string, service
   return [date, region, service, "aws4_request"].reduce(hmac, Buffer.from(`AWS4${secret}`));
 }
 
+/** HMAC of RFC 2104, by two hashes at once: the objects that Node makes for one cost more than the hashing. */
 export function sign(key: Buffer, text: string): string {
-  return createHmac("sha256", key).update(text).digest("hex");
+  const length = BLOCK_BYTES + Buffer.byteLength(text);
+  if (key.length > BLOCK_BYTES || length > inner.length) {
+    return createHmac("sha256", key).update(text).digest("hex");
+  }
+  for (let i = 0; i < BLOCK_BYTES; i++) {
+    const octet = key[i] ?? 0;
+    inner[i] = octet ^ 0x36;
+    outer[i] = octet ^ 0x5c;
+  }
+  inner.write(text, BLOCK_BYTES);
+  outer.write(hash("sha256", inner.subarray(0, length), "latin1"), BLOCK_BYTES, "latin1");
+  const signature = hash("sha256", outer, "hex");
+  inner.fill(0);
+  outer.fill(0);
+  return signature;
 }
+
+/** Of SHA-256, whose digests have half as much. */
+const BLOCK_BYTES = 64;
+/** More than any text that is signed here. */
+const inner = Buffer.alloc(1024);
+const outer = Buffer.alloc(BLOCK_BYTES + 32);
 
 /** Escapes a path, but for its slashes. */
 export function escapePath(path: string): string {

@@ -1,6 +1,7 @@
 /** Looks after a thread that serves: started again when it dies, given time for what is under way at the end. */
 import type { Worker } from "node:worker_threads";
 import type { Log } from "./log.ts";
+import { closeAtEnd } from "./thread-descriptors.ts";
 
 export interface RunningThread<Address> {
   /** Where it listens. */
@@ -109,8 +110,9 @@ export async function startAll<Address, Thread extends RunningThread<Address>>(
   return { address: found, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-/** Resolves when a thread has ended, with what it died of, if of anything. */
+/** Resolves when a thread has ended and what it had open is closed, with what it died of, if of anything. */
 export function endOf(worker: Worker): Promise<unknown> {
+  closeAtEnd(worker);
   return new Promise((resolve) => {
     let cause: unknown = null;
     worker.once("error", (error) => (cause = error));

@@ -3,6 +3,7 @@ import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { httpDateNow } from "#kit/http-date.ts";
 import { STATUS_CODES } from "#kit/node-http.ts";
+import { LoopSocket } from "../loop/loop-socket.ts";
 import { latinOf, SMALL_BODY } from "../small-body.ts";
 import type { PlainRequest } from "./request.ts";
 import { type FieldsGiven, ResponseHead } from "./response-head.ts";
@@ -88,9 +89,9 @@ export class PlainResponse extends EventEmitter {
     }
     socket.cork();
     this.flushHeaders();
-    const goesOn = this.#writeOctets(octets, told);
+    this.#writeOctets(octets, told);
     socket.uncork();
-    return goesOn;
+    return !socket.writableNeedDrain;
   }
 
   end(given?: string | Uint8Array, encoding: BufferEncoding = "utf8"): this {
@@ -128,8 +129,13 @@ export class PlainResponse extends EventEmitter {
   #endSmall(octets: Uint8Array | string): void {
     const head = this.#takeHead(octets.length);
     if (this.#left !== null) this.#left -= octets.length;
-    const body = typeof octets === "string" ? octets : latinOf(octets);
     const isInChunks = this.chunkedEncoding && this.#hasBody;
+    const socket: unknown = this.socket;
+    if (socket instanceof LoopSocket && typeof octets !== "string" && !isInChunks) {
+      socket.writeBoth(head, octets);
+      return;
+    }
+    const body = typeof octets === "string" ? octets : latinOf(octets);
     this.socket.write(head + (isInChunks ? inChunks(body) : body), "latin1");
   }
 
@@ -143,13 +149,16 @@ export class PlainResponse extends EventEmitter {
     socket.uncork();
   }
 
-  #writeOctets(octets: Uint8Array | string, done?: Done): boolean {
+  #writeOctets(octets: Uint8Array | string, done?: Done): void {
     const { socket } = this;
     if (this.#left !== null) this.#left -= octets.length;
-    if (!this.chunkedEncoding) return socket.write(octets, "latin1", done);
+    if (!this.chunkedEncoding) {
+      socket.write(octets, "latin1", done);
+      return;
+    }
     socket.write(`${octets.length.toString(16)}\r\n`, "latin1");
     socket.write(octets, "latin1");
-    return socket.write("\r\n", "latin1", done);
+    socket.write("\r\n", "latin1", done);
   }
 
   /** With what the connection has to say. `length` is that of the whole body, where it is known. */

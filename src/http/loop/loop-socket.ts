@@ -1,0 +1,279 @@
+/**
+ * A connection without Node's streams: what comes is read when it is there, what goes out is written at once. To those
+ * who use it, it is a socket of Node's, as far as they use one.
+ */
+import { EventEmitter } from "node:events";
+import { type OnReadOpts, Socket } from "node:net";
+import { getSystemErrorName } from "node:util";
+import type { HostPort } from "#kit/address.ts";
+import { EAGAIN, EINTR, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, SHUT_WR } from "#kit/libc.ts";
+import type { Loop } from "./loop.ts";
+import { type Done, Outbox } from "./outbox.ts";
+import type { Watcher } from "./readiness.ts";
+
+export interface LoopSocketOptions {
+  /** Where it is read into, in place of new memory with each `data`. */
+  readonly onread?: OnReadOpts;
+  /** What cannot be written counts as written: what can still be read tells how it went. */
+  readonly outlivesBrokenPipe?: boolean;
+}
+
+const NO_OPTIONS: LoopSocketOptions = {};
+
+/** Emits `data`, `end`, `drain`, `timeout`, `error`, where somebody listens to it, and `close`. */
+export class LoopSocket extends EventEmitter implements Watcher {
+  readonly fd: number;
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  bytesRead = 0;
+  destroyed = false;
+  /** Nothing more may be written. */
+  writableEnded = false;
+  readonly #loop: Loop;
+  readonly #outbox: Outbox;
+  readonly #options: LoopSocketOptions;
+  /** What the system is asked for. */
+  #events = EPOLLIN;
+  #isPaused = false;
+  #hasEnded = false;
+  /** It closes when all is written. */
+  #isLast = false;
+  #timer: NodeJS.Timeout | null = null;
+  #whenRoom: (() => void) | null = null;
+
+  constructor(
+    loop: Loop,
+    fd: number,
+    { host, port }: HostPort,
+    options: LoopSocketOptions = NO_OPTIONS,
+  ) {
+    super();
+    this.#loop = loop;
+    this.#options = options;
+    this.#outbox = new Outbox(loop, fd);
+    this.fd = fd;
+    this.remoteAddress = host;
+    this.remotePort = port;
+  }
+
+  get writable(): boolean {
+    return !this.destroyed && !this.writableEnded;
+  }
+
+  get writableLength(): number {
+    return this.#outbox.waiting;
+  }
+
+  /** The system holds a good deal for a connection: who has not taken that gets no more. */
+  get writableNeedDrain(): boolean {
+    return this.#outbox.waiting > 0;
+  }
+
+  /** Nothing comes before. False if the connection cannot be watched. */
+  begin(): boolean {
+    return this.#loop.readiness.watch(this, this.#events);
+  }
+
+  ready(events: number): void {
+    if (this.#isPaused || this.#hasEnded) {
+      // Nobody reads what would tell why, and the system would tell for ever that there is something.
+      if ((events & (EPOLLERR | EPOLLHUP)) !== 0) this.destroy();
+    } else if ((events & ~EPOLLOUT) !== 0) this.#read();
+    if ((events & EPOLLOUT) !== 0 && !this.destroyed) this.#writeMore();
+  }
+
+  pause(): this {
+    this.#isPaused = true;
+    this.#watch();
+    return this;
+  }
+
+  resume(): this {
+    this.#isPaused = false;
+    this.#watch();
+    return this;
+  }
+
+  isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  /** False says to wait for `drain`. */
+  write(given: string | Uint8Array, encoding?: BufferEncoding | Done, done?: Done): boolean {
+    const told = typeof encoding === "function" ? encoding : done;
+    if (!this.writable) {
+      if (told !== undefined) process.nextTick(told, closedError());
+      return false;
+    }
+    this.#outbox.write(given, typeof encoding === "string" ? encoding : "utf8", told);
+    return this.#written();
+  }
+
+  /** Head and body of an answer. */
+  writeBoth(head: string, octets: Uint8Array): void {
+    if (!this.writable) return;
+    this.#outbox.writeBoth(head, octets);
+    this.#written();
+  }
+
+  cork(): void {
+    this.#outbox.cork();
+  }
+
+  uncork(): void {
+    if (this.destroyed) return;
+    this.#outbox.uncork();
+    this.#written();
+  }
+
+  /** Octets of a file behind what was written: how many the system took, null if it refuses. */
+  sendFile(file: number, placeAddress: number, count: number): number | null {
+    if (!this.writable) return null;
+    const sent = this.#outbox.sendFile(file, placeAddress, count);
+    this.#written();
+    return sent;
+  }
+
+  /** Calls back once, when the system takes more or the connection has gone. */
+  whenRoom(call: () => void): void {
+    if (this.destroyed) return call();
+    this.#whenRoom = call;
+    this.#watch();
+  }
+
+  end(given?: string | Uint8Array): this {
+    if (!this.writable) return this;
+    if (given !== undefined) this.write(given);
+    this.writableEnded = true;
+    if (this.#outbox.waiting === 0) this.#finish();
+    return this;
+  }
+
+  /** Closes when what was written is on its way. */
+  destroySoon(): void {
+    this.#isLast = true;
+    if (this.writableEnded && this.#outbox.waiting === 0) this.destroy();
+    else this.end();
+  }
+
+  destroy(cause?: Error): this {
+    if (this.destroyed) return this;
+    this.#leave();
+    this.#loop.calls.close(this.fd);
+    const unsent = this.#outbox.drop();
+    process.nextTick(() => {
+      for (const { done } of unsent) done?.(cause ?? closedError());
+      this.#tellOfRoom();
+      if (cause !== undefined && this.listenerCount("error") > 0) this.emit("error", cause);
+      this.emit("close");
+    });
+    return this;
+  }
+
+  /** A socket of Node's goes on with the connection. Here nobody hears of it again. */
+  toNode(): Socket {
+    this.#leave();
+    const socket = new Socket({ fd: this.fd, allowHalfOpen: true, readable: true, writable: true });
+    for (const { octets, done } of this.#outbox.drop()) socket.write(octets, done);
+    return socket;
+  }
+
+  /** Emits `timeout` when nothing has moved for so long. */
+  setTimeout(ms: number): this {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = ms === 0 ? null : setTimeout(() => this.emit("timeout"), ms).unref();
+    return this;
+  }
+
+  #leave(): void {
+    this.destroyed = true;
+    this.setTimeout(0);
+    this.#loop.readiness.forget(this);
+  }
+
+  #read(): void {
+    const { calls, room, roomAddress } = this.#loop;
+    const { onread } = this.#options;
+    const buffer = onread === undefined ? room : roomOf(onread);
+    const count =
+      onread === undefined
+        ? calls.recv(this.fd, roomAddress, room.length, 0)
+        : calls.recvOctets(this.fd, buffer, buffer.length, 0);
+    if (count > 0) {
+      this.bytesRead += count;
+      this.#timer?.refresh();
+      if (onread !== undefined) onread.callback(count, buffer);
+      else this.emit("data", copyOf(room, count));
+    } else if (count === 0) {
+      this.#hasEnded = true;
+      this.#watch();
+      this.emit("end");
+    } else {
+      const errno = calls.errno();
+      if (errno !== EAGAIN && errno !== EINTR) this.destroy(readError(errno));
+    }
+  }
+
+  /** Returns whether the system took all. */
+  #written(): boolean {
+    if (this.#outbox.hasFailed) this.#fail();
+    else if (this.#outbox.waiting > 0) this.#watch();
+    return this.#outbox.waiting === 0;
+  }
+
+  #fail(): void {
+    if (this.#options.outlivesBrokenPipe !== true) this.destroy();
+    else for (const { done } of this.#outbox.drop()) done?.();
+  }
+
+  #writeMore(): void {
+    const hadWaiting = this.#outbox.waiting > 0;
+    if (hadWaiting && this.#outbox.flush()) this.#timer?.refresh();
+    if (!this.#written()) return;
+    this.#watch();
+    this.#tellOfRoom();
+    if (this.writableEnded) this.#finish();
+    else if (hadWaiting && !this.destroyed) this.emit("drain");
+  }
+
+  /** All is written, and nothing more will be. */
+  #finish(): void {
+    this.#loop.calls.shutdown(this.fd, SHUT_WR);
+    if (this.#isLast) this.destroy();
+  }
+
+  #tellOfRoom(): void {
+    const call = this.#whenRoom;
+    this.#whenRoom = null;
+    call?.();
+  }
+
+  #watch(): void {
+    if (this.destroyed) return;
+    const reads = this.#isPaused || this.#hasEnded ? 0 : EPOLLIN;
+    const writes = this.#outbox.waiting > 0 || this.#whenRoom !== null ? EPOLLOUT : 0;
+    if (this.#events === (reads | writes)) return;
+    this.#events = reads | writes;
+    this.#loop.readiness.change(this, this.#events);
+  }
+}
+
+function roomOf({ buffer }: OnReadOpts): Uint8Array {
+  return typeof buffer === "function" ? buffer() : buffer;
+}
+
+function copyOf(room: Buffer, count: number): Buffer {
+  const octets = Buffer.allocUnsafe(count);
+  room.copy(octets, 0, 0, count);
+  return octets;
+}
+
+/** As Node has it. */
+function readError(errno: number): NodeJS.ErrnoException {
+  const code = getSystemErrorName(-errno);
+  return Object.assign(new Error(`read ${code}`), { code, errno: -errno, syscall: "read" });
+}
+
+function closedError(): Error {
+  return new Error("The connection is closed");
+}

@@ -1,0 +1,102 @@
+/**
+ * Tells which connections of a thread can be read or written, for less than Node's loop takes: the system is asked
+ * once for all of them in each turn of that loop. When nothing has come for some turns, Node's loop waits for both.
+ */
+import {
+  EPOLL_CLOEXEC,
+  EPOLL_CTL_ADD,
+  EPOLL_CTL_DEL,
+  EPOLL_CTL_MOD,
+  EPOLL_EVENT,
+  type SocketCalls,
+} from "#kit/libc.ts";
+import { ownDescriptors } from "#kit/thread-descriptors.ts";
+import { Sleep } from "./sleep.ts";
+
+/** Somebody who waits for a descriptor. */
+export interface Watcher {
+  readonly fd: number;
+  /** May be called though nothing is ready: what a call of the system says counts. */
+  ready(events: number): void;
+}
+
+/** What is asked for at once. Others are told with the next turn. */
+const MOST_EVENTS = 256;
+/** Turns in which nothing comes before the thread sleeps: together they cost about what a sleep does. */
+const QUIET_TURNS = 8;
+
+export class Readiness {
+  readonly #calls: SocketCalls;
+  readonly #epoll: number;
+  readonly #watchers: (Watcher | undefined)[] = [];
+  readonly #events = new DataView(new ArrayBuffer(MOST_EVENTS * EPOLL_EVENT.bytes));
+  readonly #eventsAddress: number;
+  /** What `epoll_ctl` is given. */
+  readonly #asked = new DataView(new ArrayBuffer(EPOLL_EVENT.bytes));
+  readonly #askedAddress: number;
+  readonly #sleep: Sleep;
+  #watched = 0;
+  #quietTurns = 0;
+  /** A turn is to come; else it sleeps, or watches nothing. */
+  #isAwake = false;
+
+  /** Throws where this system, or this Node, is another than is known. */
+  constructor(calls: SocketCalls) {
+    this.#calls = calls;
+    this.#epoll = calls.epollCreate(EPOLL_CLOEXEC);
+    if (this.#epoll < 0) throw new Error(`epoll_create1 failed: errno ${calls.errno()}`);
+    ownDescriptors(this.#epoll);
+    this.#eventsAddress = calls.addressOf(this.#events.buffer);
+    this.#askedAddress = calls.addressOf(this.#asked.buffer);
+    this.#sleep = new Sleep(calls, this.#epoll, () => this.#wake());
+  }
+
+  /** False if the system refuses. */
+  watch(watcher: Watcher, events: number): boolean {
+    if (!this.#control(EPOLL_CTL_ADD, watcher.fd, events)) return false;
+    this.#watchers[watcher.fd] = watcher;
+    if (this.#watched++ === 0 && !this.#isAwake) {
+      this.#isAwake = true;
+      setImmediate(this.#turn);
+    }
+    return true;
+  }
+
+  change({ fd }: Watcher, events: number): void {
+    this.#control(EPOLL_CTL_MOD, fd, events);
+  }
+
+  /** Before its descriptor is closed, or given away. */
+  forget({ fd }: Watcher): void {
+    this.#control(EPOLL_CTL_DEL, fd, 0);
+    this.#watchers[fd] = undefined;
+    // Else a process that has nothing more to do would not end.
+    if (--this.#watched === 0) this.#sleep.end();
+  }
+
+  #control(operation: number, fd: number, events: number): boolean {
+    this.#asked.setUint32(0, events, true);
+    this.#asked.setInt32(EPOLL_EVENT.dataAt, fd, true);
+    return this.#calls.epollControl(this.#epoll, operation, fd, this.#askedAddress) === 0;
+  }
+
+  #wake(): void {
+    this.#isAwake = true;
+    this.#quietTurns = 0;
+    this.#turn();
+  }
+
+  readonly #turn = (): void => {
+    const count = this.#calls.epollWait(this.#epoll, this.#eventsAddress, MOST_EVENTS, 0);
+    for (let i = 0; i < count; i++) {
+      const at = i * EPOLL_EVENT.bytes;
+      const fd = this.#events.getInt32(at + EPOLL_EVENT.dataAt, true);
+      this.#watchers[fd]?.ready(this.#events.getUint32(at, true));
+    }
+    this.#quietTurns = count > 0 ? 0 : this.#quietTurns + 1;
+    if (this.#quietTurns < QUIET_TURNS) setImmediate(this.#turn);
+    else if (this.#watched === 0) this.#isAwake = false;
+    else if (this.#sleep.begin()) this.#isAwake = false;
+    else setImmediate(this.#turn); // Out of descriptors: it stays awake until there is one.
+  };
+}
