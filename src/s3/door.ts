@@ -11,15 +11,13 @@ import { corsHeaders, preflight } from "./cors.ts";
 import { errorDocument, toS3Fault } from "./errors.ts";
 import { S3Fault } from "./fault.ts";
 import type { S3Figures } from "./figures.ts";
-import { hostsOf } from "./hosts.ts";
 import { sendLate, unlessLate } from "./late.ts";
 import { beginning, observer, type Seen } from "./observe.ts";
 import type { Operation, S3Answer, S3Parts } from "./operation.ts";
 import { operations } from "./operations/index.ts";
+import { RequestReader } from "./read-request.ts";
 import { Routes } from "./routes.ts";
 import { send, sendLast } from "./send.ts";
-import { signedHeaders } from "./signed-headers.ts";
-import { readTarget } from "./target.ts";
 
 export interface S3DoorOptions extends S3Parts {
   /** Under which buckets have host names of their own. */
@@ -41,7 +39,7 @@ const HOST_ID_DIGITS = 16;
 
 export function s3Door(options: S3DoorOptions): S3Door {
   const { log, store } = options;
-  const routes = new Routes(operations);
+  const reader = new RequestReader({ ...options, routes: new Routes(operations) });
   const observe = observer(options);
   const nextId = requestIds();
   const hostId = randomHex(HOST_ID_DIGITS);
@@ -52,7 +50,7 @@ export function s3Door(options: S3DoorOptions): S3Door {
     const refused = (error: unknown) => respond(response, refusal(error, seen, hostId, log), seen);
     let answer: S3Answer | Promise<S3Answer>;
     try {
-      answer = perform(options, routes, response, seen);
+      answer = perform(options, reader, response, seen);
     } catch (error) {
       refused(error);
       return;
@@ -119,23 +117,16 @@ export function s3Door(options: S3DoorOptions): S3Door {
 
 function perform(
   options: S3DoorOptions,
-  routes: Routes,
+  reader: RequestReader,
   response: ServerResponse,
   seen: Seen,
 ): S3Answer | Promise<S3Answer> {
   const { request } = seen;
-  const { headers, method = "" } = request;
-  const { domains, trustedProxies } = options;
-  const hosts = hostsOf(request, trustedProxies, domains);
-  const target = readTarget(request.url ?? "/", hosts[0]!, domains);
-  seen.path = target.path;
-  seen.bucket = target.bucket;
-  if (method === "OPTIONS") {
+  const { target, operation, signed } = reader.read(request, seen);
+  if (operation === null) {
     seen.operation = "Preflight";
-    return preflight(options.store, target.bucket, headers);
+    return preflight(options.store, target.bucket, request.headers);
   }
-  const operation = routes.find(method, target, headers["x-amz-copy-source"] !== undefined);
-  seen.operation = operation.name;
   const askForBody = () => {
     if (!seen.isAsked) response.writeContinue();
     seen.isAsked = true;
@@ -144,13 +135,7 @@ function perform(
     seen.actor = authenticated.caller?.accessKeyId ?? null;
     return carryOut(new S3Call({ request, target, authenticated, askForBody }), operation, options);
   };
-  const authenticated = options.authentication.authenticate({
-    method,
-    rawPath: target.path,
-    query: target.query,
-    headers: signedHeaders(request),
-    hosts,
-  });
+  const authenticated = options.authentication.authenticate(signed);
   return authenticated instanceof Promise ? authenticated.then(proceed) : proceed(authenticated);
 }
 

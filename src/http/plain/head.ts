@@ -45,26 +45,28 @@ const nameOf = remember((spelled): string | null => {
   return TOKEN.test(spelled) && !UNUSUAL.has(name) ? name : null;
 });
 
-/** "more" when it has not come to its end; null for what is not plain, or longer than `mostOctets`. */
-export function readHead(octets: Buffer, mostOctets: number): PlainHead | "more" | null {
-  const end = octets.indexOf("\r\n\r\n");
-  if (end === -1) return octets.length <= mostOctets && mayBePlain(octets) ? "more" : null;
-  const length = end + 4;
-  if (length > mostOctets) return null;
-  const text = octets.toString("latin1", 0, end + 2);
-  const line = REQUEST_LINE.exec(text);
-  if (line === null || !LINES.test(text)) return null;
+/** The headers of a request, which on a connection are mostly those of the one before. */
+interface Fields {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly rawHeaders: readonly string[];
+  readonly bodyLength: number;
+  readonly isLast: boolean;
+}
+
+/** Null for what is not plain. Shared by all requests with the same headers: nobody may change them. */
+const fieldsOf = remember((lines): Fields | null => {
+  if (!LINES.test(lines)) return null;
   const headers: Record<string, string> = {};
   const rawHeaders: string[] = [];
-  for (let at = line[0].length; at < text.length;) {
-    const lineEnd = text.indexOf("\r\n", at);
-    const colon = text.indexOf(":", at);
+  for (let at = 0; at < lines.length;) {
+    const lineEnd = lines.indexOf("\r\n", at);
+    const colon = lines.indexOf(":", at);
     if (colon === -1 || colon > lineEnd) return null;
-    const spelled = text.slice(at, colon);
+    const spelled = lines.slice(at, colon);
     const name = nameOf(spelled);
     // Of a name that comes twice, some readers take the first, others the last. Inherited ones are no names either.
     if (name === null || headers[name] !== undefined) return null;
-    const value = trimmed(text, colon + 1, lineEnd);
+    const value = trimmed(lines, colon + 1, lineEnd);
     headers[name] = value;
     rawHeaders.push(spelled, value);
     at = lineEnd + 2;
@@ -75,8 +77,22 @@ export function readHead(octets: Buffer, mostOctets: number): PlainHead | "more"
   if (!isLast && connection !== "keep-alive" && connection.toLowerCase() !== "keep-alive") {
     return null;
   }
+  return { headers, rawHeaders, bodyLength: Number(bodyLength), isLast };
+});
+
+/** "more" when it has not come to its end; null for what is not plain, or longer than `mostOctets`. */
+export function readHead(octets: Buffer, mostOctets: number): PlainHead | "more" | null {
+  const end = octets.indexOf("\r\n\r\n");
+  if (end === -1) return octets.length <= mostOctets && mayBePlain(octets) ? "more" : null;
+  const length = end + 4;
+  if (length > mostOctets) return null;
+  const text = octets.toString("latin1", 0, end + 2);
+  const line = REQUEST_LINE.exec(text);
+  const fields = line && fieldsOf(text.slice(line[0].length));
+  if (line === null || fields === null) return null;
+  const { headers, rawHeaders, bodyLength, isLast } = fields;
   const [, method = "", url = ""] = line;
-  return { method, url, headers, rawHeaders, length, bodyLength: Number(bodyLength), isLast };
+  return { method, url, headers, rawHeaders, length, bodyLength, isLast };
 }
 
 /** What is not is better told so at once than when its time is up. */

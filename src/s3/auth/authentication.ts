@@ -7,7 +7,7 @@ import { type Caller, callerOf } from "./caller.ts";
 import type { CredentialScope } from "./credential-scope.ts";
 import { headerClaim, otherVersion } from "./header-claim.ts";
 import { queryClaim, readSignature, UNSIGNED_PAYLOAD } from "./query-claim.ts";
-import type { Claim, SignedRequest } from "./request.ts";
+import type { Claim, Life, SignedRequest } from "./request.ts";
 import { verify } from "./verify.ts";
 
 export interface Authenticated {
@@ -43,19 +43,36 @@ interface Signers {
   readonly sessions: Map<string, Signer>;
 }
 
+/** A request that was signed in its URL, and by whom. */
+interface Proof {
+  readonly authenticated: Authenticated;
+  readonly key: OpenS3Key;
+  readonly session: S3Session | null;
+  readonly life: Life;
+}
+
 /** Days, regions and sessions that one key shows within a second; past it they are derived anew. */
 const MAX_DERIVED = 1_000;
 
 export class Authentication {
   readonly #options: AuthenticationOptions;
   readonly #signers = new WeakMap<OpenS3Key, Signers>();
+  readonly #proofs = new WeakMap<SignedRequest, Proof>();
 
   constructor(options: AuthenticationOptions) {
     this.#options = options;
   }
 
-  /** Throws an S3Fault when there are credentials, and they prove nothing. At once where the key is at hand. */
+  /**
+   * Throws an S3Fault when there are credentials, and they prove nothing. At once where the key is at hand. The very same
+   * request is not proved again while it holds: a link may be asked for a thousand times a second.
+   */
   authenticate(request: SignedRequest): Authenticated | Promise<Authenticated> {
+    const proof = this.#proofs.get(request);
+    if (proof !== undefined && this.#holds(proof)) {
+      this.noteUse(proof.key);
+      return proof.authenticated;
+    }
     const claim = claimOf(request, this.#options.now());
     if (claim === null) return { caller: null, payload: unsigned(request) };
     const found = this.#options.find(claim.credential.accessKeyId);
@@ -83,7 +100,7 @@ export class Authentication {
     const signs = signingKeyOf(signer, credential);
     verify(request, claim, signs);
     this.noteUse(signer.key);
-    return {
+    const authenticated = {
       caller: signer.caller,
       payload: {
         sha256: payloadHash,
@@ -92,6 +109,18 @@ export class Authentication {
         signing: { key: signs, time, scope: credential.scope, seed: signature },
       },
     };
+    if (claim.life !== null) {
+      const { key: proved, session } = signer;
+      this.#proofs.set(request, { authenticated, key: proved, session, life: claim.life });
+    }
+    return authenticated;
+  }
+
+  /** Whether it would be proved again now: with the same key, within its time. */
+  #holds({ key, session, life }: Proof): boolean {
+    const now = this.#options.now();
+    const isAlive = now >= life.from && now < Math.min(life.until, session?.expiresAt ?? Infinity);
+    return isAlive && this.#options.find(key.accessKeyId) === key;
   }
 
   #signerOf(key: Found, accessKeyId: string, sessionToken: string | null): Signer {

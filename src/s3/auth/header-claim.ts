@@ -40,7 +40,15 @@ export function headerClaim(
     throw new S3Fault("InvalidRequest", message);
   }
   const sessionToken = headers["x-amz-security-token"] ?? null;
-  const proof = { credential, time, signedHeaders, signature, payloadHash, sessionToken };
+  const proof = {
+    credential,
+    time,
+    signedHeaders,
+    signature,
+    payloadHash,
+    sessionToken,
+    life: null,
+  };
   return { ...proof, query, hoisted: [] };
 }
 

@@ -9,7 +9,7 @@ import {
   SIGNATURE_FORM,
 } from "./credential-scope.ts";
 import { otherVersion } from "./header-claim.ts";
-import type { Claim, SignedRequest } from "./request.ts";
+import type { Claim, Life, SignedRequest } from "./request.ts";
 
 /** Seven days, as long as the original allows. */
 const MAX_EXPIRES_SECONDS = 604_800;
@@ -88,20 +88,22 @@ export function queryClaim(given: Given, headers: SignedRequest["headers"], now:
   const signedHeaders = readSignedHeaders(given.signedHeaders ?? "");
   if (signedHeaders === null) throw malformed("X-Amz-SignedHeaders must be header names.");
   if (!SIGNATURE_FORM.test(signature)) throw malformed("X-Amz-Signature must have 64 hex digits.");
-  checkLife(given.expires ?? "", at, now);
+  const life = readLife(given.expires ?? "", at, now);
   return {
     credential,
     time,
     signedHeaders,
     signature,
     payloadHash: given.payloadHash ?? headers["x-amz-content-sha256"] ?? UNSIGNED_PAYLOAD,
+    life,
     sessionToken: given.sessionToken ?? headers["x-amz-security-token"] ?? null,
     query: given.signed,
     hoisted: given.hoisted,
   };
 }
 
-function checkLife(expires: string, at: number, now: number): void {
+/** Throws unless it is alive. */
+function readLife(expires: string, at: number, now: number): Life {
   if (!/^-?\d{1,12}$/.test(expires)) throw malformed("X-Amz-Expires must be a number of seconds.");
   const seconds = Number(expires);
   if (seconds < 1 || seconds > MAX_EXPIRES_SECONDS) {
@@ -110,7 +112,8 @@ function checkLife(expires: string, at: number, now: number): void {
     throw new S3Fault("AuthorizationQueryParametersError", message, { status: 403 });
   }
   const expiresAt = at + seconds * 1_000;
-  if (now < expiresAt && at - now <= MAX_SKEW_MS) return;
+  const life = { from: at - MAX_SKEW_MS, until: expiresAt };
+  if (now >= life.from && now < life.until) return life;
   const message = now >= expiresAt ? "Request has expired" : "Request is not yet valid";
   throw new S3Fault("AccessDenied", message, {
     extra: {

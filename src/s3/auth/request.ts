@@ -13,6 +13,12 @@ export interface SignedRequest {
   readonly hosts: readonly string[];
 }
 
+/** From when on, and until when. */
+export interface Life {
+  readonly from: number;
+  readonly until: number;
+}
+
 /** Who says to have signed a request, and how. None of it is proved yet. */
 export interface Claim {
   readonly credential: CredentialScope;
@@ -24,6 +30,8 @@ export interface Claim {
   /** SHA-256 of the body in hex, or one of the words that stand for it. */
   readonly payloadHash: string;
   readonly sessionToken: string | null;
+  /** Of a URL that may be used again. */
+  readonly life: Life | null;
   /** What is signed of the query. */
   readonly query: SignedRequest["query"];
   /** Headers of S3's that a presigned URL has in its query, with their names in lower case. */
