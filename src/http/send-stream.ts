@@ -5,7 +5,7 @@ import { setImmediate as othersTurn } from "node:timers/promises";
 import { ServerResponse as NodeResponse } from "#kit/node-http.ts";
 import type { Outlet } from "#kit/outlet.ts";
 import { isGone } from "./break-off.ts";
-import { asOwn, type FileMover, fileMover, isBare, MOST_MOVED_BYTES } from "./file-mover.ts";
+import { asOwn, fileMover, isBare, MOST_MOVED_BYTES } from "./file-mover.ts";
 import { PlainResponse } from "./plain/response.ts";
 import { transferBuffers } from "./transfer-buffers.ts";
 
@@ -76,7 +76,8 @@ class WayOut implements Outlet {
     const mover = isBare(connectionOf(response)) ? fileMover() : null;
     const count = Math.min(most, MOST_MOVED_BYTES);
     if (mover === null || !mover.isAtHand(fd, at, count)) return 0;
-    const moved = this.#moveBehindHead(mover, fd, at, count);
+    this.#socket ??= beginBare(response);
+    const moved = this.#socket && mover.move(this.#socket, fd, at, count);
     if (moved === null) return 0;
     asPlain(response)?.notePast(moved);
     if (moved === count) return (this.#moved = moved);
@@ -104,17 +105,6 @@ class WayOut implements Outlet {
       this.send(piece, room);
     } else if (!hasWaited) await othersTurn(); // A quick client would take all of this thread.
     this.#moved = 0;
-  }
-
-  /** The head leaves together with the first of the file. */
-  #moveBehindHead(mover: FileMover, fd: number, at: number, count: number): number | null {
-    if (this.#socket !== null) return mover.move(this.#socket, fd, at, count);
-    const own = asOwn(connectionOf(this.#response));
-    own?.cork();
-    this.#socket = beginBare(this.#response);
-    const moved = this.#socket && mover.move(this.#socket, fd, at, count);
-    own?.uncork();
-    return moved;
   }
 
   /** Whether the client has gone. The connection says so a little later than a write that fails. */

@@ -8,7 +8,7 @@ import { getSystemErrorName } from "node:util";
 import type { HostPort } from "#kit/address.ts";
 import { EAGAIN, EINTR, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, SHUT_WR } from "#kit/libc.ts";
 import type { Loop } from "./loop.ts";
-import { type Done, Outbox } from "./outbox.ts";
+import { type Done, Outbox, type OutboxOwner } from "./outbox.ts";
 import type { Watcher } from "./readiness.ts";
 
 export interface LoopSocketOptions {
@@ -21,7 +21,7 @@ export interface LoopSocketOptions {
 const NO_OPTIONS: LoopSocketOptions = {};
 
 /** Emits `data`, `end`, `drain`, `timeout`, `error`, where somebody listens to it, and `close`. */
-export class LoopSocket extends EventEmitter implements Watcher {
+export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
   readonly fd: number;
   readonly remoteAddress: string;
   readonly remotePort: number;
@@ -50,7 +50,7 @@ export class LoopSocket extends EventEmitter implements Watcher {
     super();
     this.#loop = loop;
     this.#options = options;
-    this.#outbox = new Outbox(loop, fd);
+    this.#outbox = new Outbox(loop, this);
     this.fd = fd;
     this.remoteAddress = host;
     this.remotePort = port;
@@ -61,7 +61,7 @@ export class LoopSocket extends EventEmitter implements Watcher {
   }
 
   get writableLength(): number {
-    return this.#outbox.waiting;
+    return this.#outbox.waiting + this.#outbox.batched;
   }
 
   /** The system holds a good deal for a connection: who has not taken that gets no more. */
@@ -116,15 +116,9 @@ export class LoopSocket extends EventEmitter implements Watcher {
     this.#written();
   }
 
-  cork(): void {
-    this.#outbox.cork();
-  }
-
-  uncork(): void {
-    if (this.destroyed) return;
-    this.#outbox.uncork();
-    this.#written();
-  }
+  /** What is written in a turn leaves together. */
+  cork(): void {}
+  uncork(): void {}
 
   /** Octets of a file behind what was written: how many the system took, null if it refuses. */
   sendFile(file: number, placeAddress: number, count: number): number | null {
@@ -145,6 +139,7 @@ export class LoopSocket extends EventEmitter implements Watcher {
     if (!this.writable) return this;
     if (given !== undefined) this.write(given);
     this.writableEnded = true;
+    this.#outbox.flushBatch();
     if (this.#outbox.waiting === 0) this.#finish();
     return this;
   }
@@ -158,6 +153,8 @@ export class LoopSocket extends EventEmitter implements Watcher {
 
   destroy(cause?: Error): this {
     if (this.destroyed) return this;
+    this.destroyed = true;
+    this.#outbox.flushBatch();
     this.#leave();
     this.#loop.calls.close(this.fd);
     const unsent = this.#outbox.drop();
@@ -172,6 +169,7 @@ export class LoopSocket extends EventEmitter implements Watcher {
 
   /** A socket of Node's goes on with the connection. Here nobody hears of it again. */
   toNode(): Socket {
+    this.#outbox.flushBatch();
     this.#leave();
     const socket = new Socket({ fd: this.fd, allowHalfOpen: true, readable: true, writable: true });
     for (const { octets, done } of this.#outbox.drop()) socket.write(octets, done);
@@ -214,6 +212,10 @@ export class LoopSocket extends EventEmitter implements Watcher {
     }
   }
 
+  unsent(): void {
+    if (!this.destroyed) this.#written();
+  }
+
   /** Returns whether the system took all. */
   #written(): boolean {
     if (this.#outbox.hasFailed) this.#fail();
@@ -223,7 +225,7 @@ export class LoopSocket extends EventEmitter implements Watcher {
 
   #fail(): void {
     if (this.#options.outlivesBrokenPipe !== true) this.destroy();
-    else for (const { done } of this.#outbox.drop()) done?.();
+    else for (const { done } of this.#outbox.drop()) if (done !== undefined) process.nextTick(done);
   }
 
   #writeMore(): void {
@@ -238,6 +240,7 @@ export class LoopSocket extends EventEmitter implements Watcher {
 
   /** All is written, and nothing more will be. */
   #finish(): void {
+    if (this.destroyed) return;
     this.#loop.calls.shutdown(this.fd, SHUT_WR);
     if (this.#isLast) this.destroy();
   }

@@ -1,10 +1,12 @@
 /** What the connections of a thread share: the calls of the system, who tells what is ready, and room to read into. */
 import { isKnownPlatform, loadSocketCalls, type SocketCalls } from "#kit/libc.ts";
+import { Batch } from "./batch.ts";
 import { Readiness } from "./readiness.ts";
 
 export interface Loop {
   readonly calls: SocketCalls;
   readonly readiness: Readiness;
+  readonly batch: Batch;
   /** For one call: what lies there is copied before another is made. */
   readonly room: Buffer;
   readonly roomAddress: number;
@@ -31,5 +33,7 @@ async function makeLoop(): Promise<Loop> {
   const calls = await loadSocketCalls();
   const room = Buffer.allocUnsafeSlow(ROOM_BYTES);
   const roomAddress = calls.addressOf(room.buffer);
-  return (loop = { calls, readiness: new Readiness(calls), room, roomAddress });
+  const batch = new Batch(calls);
+  const readiness = new Readiness(calls, () => batch.flush());
+  return (loop = { calls, readiness, batch, room, roomAddress });
 }

@@ -1,5 +1,6 @@
-/** What goes out on a connection: written at once, as far as the system takes it, and the rest when it takes more. */
+/** What goes out on a connection: small pieces with the turn's others, and what the system does not take when it does. */
 import { EAGAIN, EINTR, MSG_MORE, MSG_NOSIGNAL } from "#kit/libc.ts";
+import { MOST_BATCHED_BYTES, type Sender } from "./batch.ts";
 import type { Loop } from "./loop.ts";
 
 export type Done = (error?: Error | null) => void;
@@ -9,61 +10,81 @@ interface Piece {
   readonly done: Done | undefined;
 }
 
-export class Outbox {
+export interface OutboxOwner {
+  readonly fd: number;
+  /** Something of the batch could not be sent: what waits, or that it has failed, is to be looked at. */
+  unsent(): void;
+}
+
+export class Outbox implements Sender {
   readonly #loop: Loop;
-  readonly #fd: number;
+  readonly #owner: OutboxOwner;
   /** Octets that the system has not taken. */
   waiting = 0;
+  /** Octets that it has not been offered. */
+  batched = 0;
   /** The system has refused: the other end is gone. */
   hasFailed = false;
   #pieces: Piece[] | null = null;
-  #corks = 0;
-  /** What was written meanwhile. */
-  #corked: Piece[] | null = null;
 
-  constructor(loop: Loop, fd: number) {
+  constructor(loop: Loop, owner: OutboxOwner) {
     this.#loop = loop;
-    this.#fd = fd;
+    this.#owner = owner;
   }
 
   write(given: string | Uint8Array, encoding: BufferEncoding, done?: Done): void {
-    if (this.#corks > 0) (this.#corked ??= []).push({ octets: octetsOf(given, encoding), done });
-    else if (typeof given === "string") this.#sendText(given, encoding, done);
-    else this.#send(given, done, 0);
-  }
-
-  /** A head of a character an octet, and what follows it, in one call where there is room. */
-  writeBoth(head: string, octets: Uint8Array): void {
-    const { calls, room, roomAddress } = this.#loop;
-    const length = head.length + octets.length;
-    if (this.waiting > 0 || this.#corks > 0 || length > room.length) {
-      this.cork();
-      this.write(head, "latin1");
-      this.write(octets, "latin1");
-      this.uncork();
+    const isLatin = typeof given === "string" && encoding === "latin1";
+    if (
+      done !== undefined ||
+      !this.#mayBatch(given.length) ||
+      !(isLatin || given instanceof Uint8Array)
+    ) {
+      this.#send(octetsOf(given, encoding), done);
       return;
     }
-    room.write(head, "latin1");
-    room.set(octets, head.length);
-    const sent = calls.send(this.#fd, roomAddress, length, MSG_NOSIGNAL);
-    if (sent !== length) this.#keep(Buffer.from(room.subarray(0, length)), sent, undefined);
+    const at = this.#loop.batch.place(given.length);
+    if (typeof given === "string") this.#loop.batch.arena.write(given, at, "latin1");
+    else this.#loop.batch.arena.set(given, at);
+    this.#batch(given.length);
   }
 
-  cork(): void {
-    this.#corks++;
-  }
-
-  uncork(): void {
-    if (this.#corks > 0) this.#corks--;
-    if (this.#corks === 0) this.#sendCorked(0);
+  /** A head of a character an octet, and the octets behind it. */
+  writeBoth(head: string, octets: Uint8Array): void {
+    const length = head.length + octets.length;
+    if (!this.#mayBatch(length)) {
+      this.write(head, "latin1");
+      this.write(octets, "latin1");
+      return;
+    }
+    const { batch } = this.#loop;
+    const at = batch.place(length);
+    batch.arena.write(head, at, "latin1");
+    batch.arena.set(octets, at + head.length);
+    this.#batch(length);
   }
 
   /** Octets of a file, behind what was written; null if the system refuses. The place in the file lies in memory. */
   sendFile(file: number, placeAddress: number, count: number): number | null {
-    this.#sendCorked(MSG_MORE);
-    if (this.waiting > 0) return 0;
-    const sent = this.#loop.calls.sendfile(this.#fd, file, placeAddress, count);
+    this.flushBatch(MSG_MORE);
+    if (this.waiting > 0 || this.hasFailed) return 0;
+    const sent = this.#loop.calls.sendfile(this.#owner.fd, file, placeAddress, count);
     return sent >= 0 ? sent : this.#isFull() ? 0 : null;
+  }
+
+  /** Offers the system what waits for the turn's end. */
+  flushBatch(flags = 0): void {
+    if (this.batched > 0) this.#loop.batch.flush(this, flags);
+  }
+
+  sendAt(address: number, at: number, length: number, flags: number): void {
+    if (this.batched === 0) return; // It was dropped.
+    this.batched -= length;
+    const { calls, batch } = this.#loop;
+    const sent =
+      this.waiting > 0 ? 0 : calls.send(this.#owner.fd, address, length, MSG_NOSIGNAL | flags);
+    if (sent === length) return;
+    this.#keep(Buffer.from(batch.arena.subarray(at, at + length)), sent, undefined);
+    this.#owner.unsent();
   }
 
   /** The system takes more. Returns whether it took anything. */
@@ -72,45 +93,39 @@ export class Outbox {
     const pieces = this.#pieces ?? [];
     this.#pieces = null;
     this.waiting = 0;
-    for (const { octets, done } of pieces) this.#send(octets, done, 0);
+    for (const { octets, done } of pieces) this.#send(octets, done);
     return this.waiting < before;
   }
 
   /** Everything that will not be sent. */
-  drop(): Piece[] {
-    const dropped = [...(this.#pieces ?? []), ...(this.#corked ?? [])];
-    this.#pieces = this.#corked = null;
+  drop(): readonly Piece[] {
+    const dropped = this.#pieces ?? [];
+    this.#pieces = null;
     this.waiting = 0;
+    this.batched = 0;
     return dropped;
   }
 
-  #sendCorked(flags: number): void {
-    const corked = this.#corked;
-    if (corked === null) return;
-    this.#corked = null;
-    for (const [index, { octets, done }] of corked.entries()) {
-      this.#send(octets, done, index < corked.length - 1 ? MSG_MORE : flags);
-    }
+  #mayBatch(length: number): boolean {
+    return this.waiting === 0 && !this.hasFailed && length <= MOST_BATCHED_BYTES;
   }
 
-  #sendText(text: string, encoding: BufferEncoding, done: Done | undefined): void {
-    const { calls, room, roomAddress } = this.#loop;
-    if (this.waiting > 0 || encoding !== "latin1" || text.length > room.length) {
-      this.#send(octetsOf(text, encoding), done, 0);
+  #batch(length: number): void {
+    this.batched += length;
+    this.#loop.batch.added(this, length);
+    this.#loop.readiness.flushSoon();
+  }
+
+  #send(octets: Uint8Array, done: Done | undefined): void {
+    this.flushBatch(MSG_MORE);
+    if (this.waiting > 0 || this.hasFailed) {
+      this.#keep(octets, 0, done);
       return;
     }
-    const length = room.write(text, "latin1");
-    const sent = calls.send(this.#fd, roomAddress, length, MSG_NOSIGNAL);
-    if (sent === length) tell(done);
-    else this.#keep(Buffer.from(room.subarray(0, length)), sent, done);
-  }
-
-  #send(octets: Uint8Array, done: Done | undefined, flags: number): void {
-    if (this.waiting > 0 || this.hasFailed) return this.#keep(octets, 0, done);
     const { calls } = this.#loop;
-    const sent = calls.sendOctets(this.#fd, octets, octets.length, MSG_NOSIGNAL | flags);
-    if (sent === octets.length) tell(done);
-    else this.#keep(octets, sent, done);
+    const sent = calls.sendOctets(this.#owner.fd, octets, octets.length, MSG_NOSIGNAL);
+    if (sent !== octets.length) this.#keep(octets, sent, done);
+    else if (done !== undefined) process.nextTick(done); // Nobody expects to be told before the write returns.
   }
 
   /** Of these octets the system took so many; below 0 it took none, and may have refused. */
@@ -125,11 +140,6 @@ export class Outbox {
     const errno = this.#loop.calls.errno();
     return errno === EAGAIN || errno === EINTR;
   }
-}
-
-/** Later: who writes does not expect to be told before that has returned. */
-function tell(done: Done | undefined): void {
-  if (done !== undefined) process.nextTick(done);
 }
 
 function octetsOf(given: string | Uint8Array, encoding: BufferEncoding): Uint8Array {

@@ -35,13 +35,15 @@ export class Readiness {
   readonly #asked = new DataView(new ArrayBuffer(EPOLL_EVENT.bytes));
   readonly #askedAddress: number;
   readonly #sleep: Sleep;
+  readonly #flush: () => void;
   #watched = 0;
   #quietTurns = 0;
   /** A turn is to come; else it sleeps, or watches nothing. */
   #isAwake = false;
+  #willFlush = false;
 
-  /** Throws where this system, or this Node, is another than is known. */
-  constructor(calls: SocketCalls) {
+  /** `flush` sends what a turn has written. Throws where this system, or this Node, is another than is known. */
+  constructor(calls: SocketCalls, flush: () => void) {
     this.#calls = calls;
     this.#epoll = calls.epollCreate(EPOLL_CLOEXEC);
     if (this.#epoll < 0) throw new Error(`epoll_create1 failed: errno ${calls.errno()}`);
@@ -49,6 +51,10 @@ export class Readiness {
     this.#eventsAddress = calls.addressOf(this.#events.buffer);
     this.#askedAddress = calls.addressOf(this.#asked.buffer);
     this.#sleep = new Sleep(calls, this.#epoll, () => this.#wake());
+    this.#flush = () => {
+      this.#willFlush = false;
+      flush();
+    };
   }
 
   /** False if the system refuses. */
@@ -74,6 +80,13 @@ export class Readiness {
     if (--this.#watched === 0) this.#sleep.end();
   }
 
+  /** Something was written that is to be sent with what else is. */
+  flushSoon(): void {
+    if (this.#willFlush || this.#isAwake) return; // The next turn does.
+    this.#willFlush = true;
+    setImmediate(this.#flush);
+  }
+
   #control(operation: number, fd: number, events: number): boolean {
     this.#asked.setUint32(0, events, true);
     this.#asked.setInt32(EPOLL_EVENT.dataAt, fd, true);
@@ -87,16 +100,21 @@ export class Readiness {
   }
 
   readonly #turn = (): void => {
+    this.#flush(); // What was written since the last turn.
     const count = this.#calls.epollWait(this.#epoll, this.#eventsAddress, MOST_EVENTS, 0);
+    this.#quietTurns = count > 0 ? 0 : this.#quietTurns + 1;
+    this.#arrangeNext(); // First: what is thrown here must not be the end of it.
     for (let i = 0; i < count; i++) {
       const at = i * EPOLL_EVENT.bytes;
       const fd = this.#events.getInt32(at + EPOLL_EVENT.dataAt, true);
       this.#watchers[fd]?.ready(this.#events.getUint32(at, true));
     }
-    this.#quietTurns = count > 0 ? 0 : this.#quietTurns + 1;
-    if (this.#quietTurns < QUIET_TURNS) setImmediate(this.#turn);
-    else if (this.#watched === 0) this.#isAwake = false;
-    else if (this.#sleep.begin()) this.#isAwake = false;
-    else setImmediate(this.#turn); // Out of descriptors: it stays awake until there is one.
+    if (count > 0) this.#flush();
   };
+
+  #arrangeNext(): void {
+    if (this.#quietTurns < QUIET_TURNS) setImmediate(this.#turn);
+    else if (this.#watched === 0 || this.#sleep.begin()) this.#isAwake = false;
+    else setImmediate(this.#turn); // Out of descriptors: it stays awake until there is one.
+  }
 }
