@@ -153,9 +153,9 @@ export class Connection implements Exchange {
     this.#sendsApart();
     socket.write(`${octets.length.toString(16)}\r\n`, "latin1");
     socket.write(octets);
-    const goesOn = socket.write("\r\n", "latin1");
+    socket.write("\r\n", "latin1");
     socket.uncork();
-    return goesOn;
+    return !socket.writableNeedDrain;
   }
 
   finish(): void {

@@ -1,24 +1,28 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type Server, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { suite, test } from "node:test";
-import type { AnswerSink } from "./upstream-connection.ts";
+import { threadLoop } from "./loop/loop.ts";
+import type { AnswerSink, Exchange } from "./upstream-connection.ts";
 import { Upstream } from "./upstream.ts";
 
 /** A server that hands each connection to the test. */
-async function listen(onConnection: (socket: Socket) => void) {
+async function listen(onConnection: (socket: Socket) => void, path?: string) {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => {});
     onConnection(socket);
   });
-  server.listen(0, "127.0.0.1");
+  if (path === undefined) server.listen(0, "127.0.0.1");
+  else server.listen(path);
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const options = {
-    target: { host: "127.0.0.1", port },
+    target: path === undefined ? { host: "127.0.0.1", port } : { path },
     readsAtOnce: Infinity,
     idleMs: 300,
     connectMs: 2_000,
@@ -355,5 +359,68 @@ suite("an upstream", () => {
     const chunks: Buffer[] = [];
     for await (const chunk of socket as AsyncIterable<Buffer>) chunks.push(chunk);
     assert.ok(Buffer.concat(chunks).equals(sent));
+  });
+
+  suite("on a connection that was used before", () => {
+    const MUCH = 120 * 1024;
+    const UNTIL_CLOSE = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n";
+
+    /** The first request is answered; what comes of the second, whose reader takes a rest at its first octets. */
+    async function second(
+      answer: (socket: Socket) => void,
+      rest: (exchange: Exchange) => void,
+      path?: string,
+    ): Promise<{ octets: number; failed: Error | null }> {
+      let asked = 0;
+      await using server = await listen((socket) => {
+        socket.on("data", () => (++asked === 1 ? socket.write(HELLO) : answer(socket)));
+      }, path);
+      await threadLoop();
+      await ask(server.upstream).promise;
+      const { promise, resolve } = Promise.withResolvers<Error | null>();
+      let octets = 0;
+      const exchange = server.upstream.send("POST", "POST / HTTP/1.1\r\nHost: a\r\n\r\n", {
+        head: () => {},
+        data: (piece, free) => {
+          if (octets === 0) rest(exchange);
+          octets += piece.length;
+          free();
+        },
+        end: () => resolve(null),
+        fail: (cause) => resolve(cause),
+      });
+      exchange.finish();
+      assert.ok(exchange.isReused);
+      return { failed: await promise, octets };
+    }
+
+    const pause = (exchange: Exchange) => {
+      exchange.pause();
+      setTimeout(() => exchange.resume(), 200);
+    };
+
+    test("an answer is whole that its server closed behind while nobody read", async () => {
+      const folder = mkdtempSync(join(tmpdir(), "upstream-"));
+      const answer = (socket: Socket) =>
+        socket.write(UNTIL_CLOSE + "x".repeat(MUCH), () => setTimeout(() => socket.destroy(), 50));
+      for (const path of [undefined, join(folder, "socket")]) {
+        assert.deepEqual(await second(answer, pause, path), { failed: null, octets: MUCH });
+      }
+      rmSync(folder, { recursive: true });
+    });
+
+    test("an answer has failed whose connection was reset, whoever meets that first", async () => {
+      const answer = (socket: Socket) =>
+        socket.write(`${UNTIL_CLOSE}partial`, () => setTimeout(() => socket.resetAndDestroy(), 50));
+      const write = (exchange: Exchange) => {
+        setTimeout(() => {
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100); // Busy while it is reset.
+          exchange.write("more");
+        }, 40);
+      };
+      for (const rest of [() => {}, pause, write]) {
+        assert.equal((await second(answer, rest)).failed?.message, "read ECONNRESET");
+      }
+    });
   });
 });

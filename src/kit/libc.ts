@@ -85,8 +85,8 @@ export const POLLOUT = 0x4;
 export const POLLNVAL = 0x20;
 export const EINTR = 4;
 export const EAGAIN = 11;
-export const ENFILE = 23;
-export const EMFILE = 24;
+export const EPIPE = 32;
+export const ECONNABORTED = 103;
 
 /** A connection that was reset must not end the process. */
 export const MSG_NOSIGNAL = 0x4000;
@@ -103,6 +103,8 @@ export const EPOLLIN = 0x1;
 export const EPOLLOUT = 0x4;
 export const EPOLLERR = 0x8;
 export const EPOLLHUP = 0x10;
+/** Told once, not as long as it holds. */
+export const EPOLLET = 0x80000000;
 /** A `struct epoll_event`: its events come first, then what is told with them. x64 alone leaves no gap between. */
 export const EPOLL_EVENT =
   process.arch === "x64" ? { bytes: 12, dataAt: 4 } : { bytes: 16, dataAt: 8 };

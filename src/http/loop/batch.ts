@@ -15,6 +15,8 @@ const ARENA_BYTES = 256 * 1024;
 export const MOST_BATCHED_BYTES = 32 * 1024;
 
 export class Batch {
+  /** Nothing else is to be waited for. */
+  isAlone = true;
   readonly arena = Buffer.allocUnsafeSlow(ARENA_BYTES);
   readonly #address: number;
   readonly #senders: Sender[] = [];

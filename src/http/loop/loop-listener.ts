@@ -3,8 +3,8 @@ import type { Server } from "node:net";
 import {
   AF_INET,
   EAGAIN,
-  EMFILE,
-  ENFILE,
+  ECONNABORTED,
+  EINTR,
   EPOLLIN,
   F_DUPFD_CLOEXEC,
   SOCK_CLOEXEC,
@@ -18,7 +18,7 @@ import type { Watcher } from "./readiness.ts";
 
 /** Taken in one turn; the rest waits in the system's queue. */
 const MOST_AT_ONCE = 64;
-/** How long a process that is out of descriptors takes no connections. */
+/** How long a process that is out of descriptors, or of memory, takes no connections. */
 const REST_MS = 100;
 /** Of a `sockaddr_in6`, the larger of the two, behind its length. */
 const SOCKADDR = { at: 4, bytes: 28 } as const;
@@ -36,7 +36,10 @@ export async function loopListener(
   // The address stays bound for as long as a descriptor of it is open.
   const fd = loop.calls.fcntl(bound, F_DUPFD_CLOEXEC, 0);
   if (fd < 0) return null;
-  return new LoopListener(loop, fd, take);
+  const listener = new LoopListener(loop, fd, take);
+  if (loop.readiness.watch(listener, EPOLLIN)) return listener;
+  loop.calls.close(fd);
+  return null;
 }
 
 export class LoopListener implements Watcher, Disposable {
@@ -56,7 +59,6 @@ export class LoopListener implements Watcher, Disposable {
     this.#peerAddress = loop.calls.addressOf(this.#peer.buffer);
     // Connections have what their listener has.
     loop.calls.setsockopt(fd, SOL_TCP, TCP_NODELAY, new Uint8Array([1, 0, 0, 0]), 4);
-    loop.readiness.watch(this, EPOLLIN);
   }
 
   ready(): void {
@@ -98,7 +100,7 @@ export class LoopListener implements Watcher, Disposable {
   #mayGoOn(): boolean {
     const errno = this.#loop.calls.errno();
     if (errno === EAGAIN) return false;
-    if (errno !== EMFILE && errno !== ENFILE) return true; // That one has gone again.
+    if (errno === ECONNABORTED || errno === EINTR) return true; // That one has gone again.
     this.#loop.readiness.change(this, 0); // The system would tell of it for ever.
     this.#rest = setTimeout(() => this.#loop.readiness.change(this, EPOLLIN), REST_MS).unref();
     return false;

@@ -6,7 +6,17 @@ import { EventEmitter } from "node:events";
 import { type OnReadOpts, Socket } from "node:net";
 import { getSystemErrorName } from "node:util";
 import type { HostPort } from "#kit/address.ts";
-import { EAGAIN, EINTR, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, SHUT_WR } from "#kit/libc.ts";
+import {
+  EAGAIN,
+  EINTR,
+  EPIPE,
+  EPOLLERR,
+  EPOLLET,
+  EPOLLHUP,
+  EPOLLIN,
+  EPOLLOUT,
+  SHUT_WR,
+} from "#kit/libc.ts";
 import type { Loop } from "./loop.ts";
 import { type Done, Outbox, type OutboxOwner } from "./outbox.ts";
 import type { Watcher } from "./readiness.ts";
@@ -75,11 +85,12 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
   }
 
   ready(events: number): void {
-    if (this.#isPaused || this.#hasEnded) {
-      // Nobody reads what would tell why, and the system would tell for ever that there is something.
-      if ((events & (EPOLLERR | EPOLLHUP)) !== 0) this.destroy();
-    } else if ((events & ~EPOLLOUT) !== 0) this.#read();
-    if ((events & EPOLLOUT) !== 0 && !this.destroyed) this.#writeMore();
+    const isBroken = (events & (EPOLLERR | EPOLLHUP)) !== 0;
+    if (this.#hasEnded) {
+      if (isBroken) this.destroy(); // There is nothing more to be read that could tell why.
+    } else if (!this.#isPaused && (events & ~EPOLLOUT) !== 0) this.#read();
+    // What waits to be written fails, and who is paused finds what there is to read when they go on.
+    if ((events & EPOLLOUT) !== 0 || isBroken) this.#writeMore();
   }
 
   pause(): this {
@@ -116,15 +127,20 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
     this.#written();
   }
 
-  /** What is written in a turn leaves together. */
-  cork(): void {}
-  uncork(): void {}
+  cork(): void {
+    this.#outbox.cork();
+  }
+
+  uncork(): void {
+    this.#outbox.uncork();
+  }
 
   /** Octets of a file behind what was written: how many the system took, null if it refuses. */
   sendFile(file: number, placeAddress: number, count: number): number | null {
     if (!this.writable) return null;
     const sent = this.#outbox.sendFile(file, placeAddress, count);
     this.#written();
+    if (sent !== null && sent > 0) this.#timer?.refresh();
     return sent;
   }
 
@@ -179,7 +195,8 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
   /** Emits `timeout` when nothing has moved for so long. */
   setTimeout(ms: number): this {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = ms === 0 ? null : setTimeout(() => this.emit("timeout"), ms).unref();
+    this.#timer =
+      ms === 0 || this.destroyed ? null : setTimeout(() => this.emit("timeout"), ms).unref();
     return this;
   }
 
@@ -202,14 +219,23 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
       this.#timer?.refresh();
       if (onread !== undefined) onread.callback(count, buffer);
       else this.emit("data", copyOf(room, count));
-    } else if (count === 0) {
-      this.#hasEnded = true;
-      this.#watch();
-      this.emit("end");
-    } else {
+    } else if (count === 0) this.#readEnd();
+    else {
       const errno = calls.errno();
       if (errno !== EAGAIN && errno !== EINTR) this.destroy(readError(errno));
     }
+  }
+
+  /** A write may have met the reset, of which a read says nothing then. */
+  #readEnd(): void {
+    const { refusal } = this.#outbox;
+    if (refusal !== null && refusal !== EPIPE) {
+      this.destroy(readError(refusal));
+      return;
+    }
+    this.#hasEnded = true;
+    this.#watch();
+    this.emit("end");
   }
 
   unsent(): void {
@@ -218,8 +244,9 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
 
   /** Returns whether the system took all. */
   #written(): boolean {
-    if (this.#outbox.hasFailed) this.#fail();
+    if (this.#outbox.refusal !== null) this.#fail();
     else if (this.#outbox.waiting > 0) this.#watch();
+    else this.#timer?.refresh();
     return this.#outbox.waiting === 0;
   }
 
@@ -229,6 +256,7 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
   }
 
   #writeMore(): void {
+    if (this.destroyed) return;
     const hadWaiting = this.#outbox.waiting > 0;
     if (hadWaiting && this.#outbox.flush()) this.#timer?.refresh();
     if (!this.#written()) return;
@@ -255,8 +283,10 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
     if (this.destroyed) return;
     const reads = this.#isPaused || this.#hasEnded ? 0 : EPOLLIN;
     const writes = this.#outbox.waiting > 0 || this.#whenRoom !== null ? EPOLLOUT : 0;
-    if (this.#events === (reads | writes)) return;
-    this.#events = reads | writes;
+    // That it is broken is told in any case, for ever if it is not asked to be told once.
+    const events = reads | writes || EPOLLET;
+    if (this.#events === events) return;
+    this.#events = events;
     this.#loop.readiness.change(this, this.#events);
   }
 }

@@ -235,7 +235,7 @@ suite("the thread's own loop", { skip: !isKnownPlatform }, () => {
     await until(() => count() <= before);
   });
 
-  test("keeps a process alive for as long as it listens, and no longer", async () => {
+  test("goes on when a handler has thrown, while it listens, and keeps a process alive no longer", async () => {
     const program = fileURLToPath(
       new URL("../../../test/support/loop-program.ts", import.meta.url),
     );
@@ -243,6 +243,8 @@ suite("the thread's own loop", { skip: !isKnownPlatform }, () => {
     const [line] = (await once(child.stdout, "data")) as [Buffer];
     port = Number(String(line));
     await sleep(200);
+    (await open()).end("throw");
+    await sleep(100);
     const client = await open();
     client.write("stop");
     const [code] = (await once(child, "exit", { signal: AbortSignal.timeout(PATIENCE_MS) })) as [

@@ -34,6 +34,6 @@ async function makeLoop(): Promise<Loop> {
   const room = Buffer.allocUnsafeSlow(ROOM_BYTES);
   const roomAddress = calls.addressOf(room.buffer);
   const batch = new Batch(calls);
-  const readiness = new Readiness(calls, () => batch.flush());
+  const readiness = new Readiness(calls, batch);
   return (loop = { calls, readiness, batch, room, roomAddress });
 }

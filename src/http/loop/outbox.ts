@@ -23,9 +23,10 @@ export class Outbox implements Sender {
   waiting = 0;
   /** Octets that it has not been offered. */
   batched = 0;
-  /** The system has refused: the other end is gone. */
-  hasFailed = false;
+  /** Why the system takes nothing any more: the other end is gone. */
+  refusal: number | null = null;
   #pieces: Piece[] | null = null;
+  #isCorked = false;
 
   constructor(loop: Loop, owner: OutboxOwner) {
     this.#loop = loop;
@@ -63,10 +64,20 @@ export class Outbox implements Sender {
     this.#batch(length);
   }
 
+  /** More is written at once. */
+  cork(): void {
+    this.#isCorked = true;
+  }
+
+  uncork(): void {
+    this.#isCorked = false;
+    if (this.#loop.batch.isAlone) this.flushBatch();
+  }
+
   /** Octets of a file, behind what was written; null if the system refuses. The place in the file lies in memory. */
   sendFile(file: number, placeAddress: number, count: number): number | null {
     this.flushBatch(MSG_MORE);
-    if (this.waiting > 0 || this.hasFailed) return 0;
+    if (this.waiting > 0 || this.refusal !== null) return 0;
     const sent = this.#loop.calls.sendfile(this.#owner.fd, file, placeAddress, count);
     return sent >= 0 ? sent : this.#isFull() ? 0 : null;
   }
@@ -107,18 +118,20 @@ export class Outbox implements Sender {
   }
 
   #mayBatch(length: number): boolean {
-    return this.waiting === 0 && !this.hasFailed && length <= MOST_BATCHED_BYTES;
+    return this.waiting === 0 && this.refusal === null && length <= MOST_BATCHED_BYTES;
   }
 
   #batch(length: number): void {
     this.batched += length;
-    this.#loop.batch.added(this, length);
-    this.#loop.readiness.flushSoon();
+    const { batch, readiness } = this.#loop;
+    batch.added(this, length);
+    if (!batch.isAlone) readiness.flushSoon();
+    else if (!this.#isCorked) batch.flush();
   }
 
   #send(octets: Uint8Array, done: Done | undefined): void {
     this.flushBatch(MSG_MORE);
-    if (this.waiting > 0 || this.hasFailed) {
+    if (this.waiting > 0 || this.refusal !== null) {
       this.#keep(octets, 0, done);
       return;
     }
@@ -130,7 +143,7 @@ export class Outbox implements Sender {
 
   /** Of these octets the system took so many; below 0 it took none, and may have refused. */
   #keep(octets: Uint8Array, sent: number, done: Done | undefined): void {
-    if (sent < 0 && !this.#isFull()) this.hasFailed = true;
+    if (sent < 0 && !this.#isFull()) this.refusal ??= this.#loop.calls.errno();
     const rest = sent > 0 ? octets.subarray(sent) : octets;
     (this.#pieces ??= []).push({ octets: rest, done });
     this.waiting += rest.length;

@@ -47,7 +47,9 @@ export class Sleep {
       return false;
     }
     this.#handle = handle;
-    return handle.readStart() === 0;
+    if (handle.readStart() === 0) return true;
+    this.end();
+    return false;
   }
 
   end(): void {

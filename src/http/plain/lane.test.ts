@@ -331,6 +331,24 @@ for (const isSecure of [false, true]) {
       await until(() => client.text.length > large.length);
     });
 
+    test("is answered for as long as the answer moves", async () => {
+      await listen(
+        (_request, response) => {
+          let left = 8;
+          const timer = setInterval(() => {
+            response.write("event\n");
+            if (--left > 0) return;
+            clearInterval(timer);
+            response.end("the end");
+          }, 300);
+        },
+        { requestSeconds: 1, idleSeconds: 0 },
+      );
+      const client = await open();
+      client.send(get("/", "Connection: close\r\n"));
+      assert.match(await client.closed(), /the end/);
+    });
+
     test("that stops within its head is refused when its time is up", async () => {
       await listen(path, { headerSeconds: 1 });
       const client = await open();
