@@ -4,7 +4,6 @@
  */
 import { EventEmitter } from "node:events";
 import { type OnReadOpts, Socket } from "node:net";
-import { getSystemErrorName } from "node:util";
 import type { HostPort } from "#kit/address.ts";
 import {
   EAGAIN,
@@ -17,6 +16,7 @@ import {
   EPOLLOUT,
   SHUT_WR,
 } from "#kit/libc.ts";
+import { closedError, readError } from "./errors.ts";
 import type { Loop } from "./loop.ts";
 import { type Done, Outbox, type OutboxOwner } from "./outbox.ts";
 import type { Watcher } from "./readiness.ts";
@@ -218,7 +218,7 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
       this.bytesRead += count;
       this.#timer?.refresh();
       if (onread !== undefined) onread.callback(count, buffer);
-      else this.emit("data", copyOf(room, count));
+      else this.emit("data", Buffer.copyBytesFrom(room, 0, count));
     } else if (count === 0) this.#readEnd();
     else {
       const errno = calls.errno();
@@ -260,8 +260,8 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
     const hadWaiting = this.#outbox.waiting > 0;
     if (hadWaiting && this.#outbox.flush()) this.#timer?.refresh();
     if (!this.#written()) return;
-    this.#watch();
     this.#tellOfRoom();
+    this.#watch();
     if (this.writableEnded) this.#finish();
     else if (hadWaiting && !this.destroyed) this.emit("drain");
   }
@@ -293,20 +293,4 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
 
 function roomOf({ buffer }: OnReadOpts): Uint8Array {
   return typeof buffer === "function" ? buffer() : buffer;
-}
-
-function copyOf(room: Buffer, count: number): Buffer {
-  const octets = Buffer.allocUnsafe(count);
-  room.copy(octets, 0, 0, count);
-  return octets;
-}
-
-/** As Node has it. */
-function readError(errno: number): NodeJS.ErrnoException {
-  const code = getSystemErrorName(-errno);
-  return Object.assign(new Error(`read ${code}`), { code, errno: -errno, syscall: "read" });
-}
-
-function closedError(): Error {
-  return new Error("The connection is closed");
 }
