@@ -163,7 +163,7 @@ async function hindrance(): Promise<string | false> {
 
 function isInMemory(): boolean {
   const fd = fs.openSync(path, "r");
-  const isAtHand = fileMover()!.isAtHand(fd, 0, LENGTH);
+  const isAtHand = fileMover()!.has(fd, 0) && fileMover()!.has(fd, LENGTH - 1);
   fs.closeSync(fd);
   return isAtHand;
 }

@@ -55,9 +55,9 @@ export class FileMover {
     this.#vectors[2] = BigInt(addressOf(this.#little.buffer));
   }
 
-  /** Whether the system has these octets in memory, as far as can be told by the first and the last of them. */
-  isAtHand(fd: number, at: number, count: number): boolean {
-    return this.#readsOctet(fd, at) && this.#readsOctet(fd, at + count - 1);
+  /** Whether the system has this octet in memory. */
+  has(fd: number, at: number): boolean {
+    return this.#calls.preadv2(fd, this.#octetVector, 1, at, RWF_NOWAIT) === 1;
   }
 
   /** How many octets went; none when the connection takes no more, null when it cannot be. It must be a bare one. */
@@ -76,10 +76,6 @@ export class FileMover {
     this.#vectors[3] = BigInt(Math.min(most, LITTLE_BYTES));
     const count = this.#calls.preadv2(fd, this.#littleVector, 1, at, RWF_NOWAIT);
     return count > 0 ? Buffer.from(this.#little.subarray(0, count)) : null;
-  }
-
-  #readsOctet(fd: number, at: number): boolean {
-    return this.#calls.preadv2(fd, this.#octetVector, 1, at, RWF_NOWAIT) === 1;
   }
 }
 

@@ -5,7 +5,7 @@ import { setImmediate as othersTurn } from "node:timers/promises";
 import { ServerResponse as NodeResponse } from "#kit/node-http.ts";
 import type { Outlet } from "#kit/outlet.ts";
 import { isGone } from "./break-off.ts";
-import { asOwn, fileMover, isBare, MOST_MOVED_BYTES } from "./file-mover.ts";
+import { asOwn, type FileMover, fileMover, isBare, MOST_MOVED_BYTES } from "./file-mover.ts";
 import { PlainResponse } from "./plain/response.ts";
 import { transferBuffers } from "./transfer-buffers.ts";
 
@@ -32,10 +32,10 @@ export async function sendStream(response: ServerResponse, body: StreamedBody): 
 /** The same on a connection that goes on. */
 export async function sendBehind(
   response: ServerResponse | Socket,
-  { first, rest }: StreamedBody,
+  { length, first, rest }: StreamedBody,
 ): Promise<void> {
   const octets = rest[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, void, Outlet>;
-  const way = new WayOut(response);
+  const way = new WayOut(response, length);
   let isOver = false;
   if (first.length > 0) way.send(first);
   try {
@@ -62,11 +62,17 @@ class WayOut implements Outlet {
   /** Where that goes, since the head was sent. */
   #socket: Socket | null = null;
   #hasFailed = false;
+  /** Octets of the body that are still to go. */
+  #left: number;
+  /** Where in which file those stand that follow what was moved. */
+  #behind = { fd: -1, at: 0 };
   /** The system has told that it takes no more for now. */
   #isFull = false;
 
-  constructor(response: ServerResponse | Socket) {
+  /** `length` is that of the body. */
+  constructor(response: ServerResponse | Socket, length: number) {
     this.#response = response;
+    this.#left = length;
   }
 
   readonly room = (): Buffer => (this.#room ??= transferBuffers.take());
@@ -75,11 +81,13 @@ class WayOut implements Outlet {
     const response = this.#response;
     const mover = isBare(connectionOf(response)) ? fileMover() : null;
     const count = Math.min(most, MOST_MOVED_BYTES);
-    if (mover === null || !mover.isAtHand(fd, at, count)) return 0;
+    if (mover === null || !this.#isAtHand(mover, fd, at, count)) return 0;
     this.#socket ??= beginBare(response);
     const moved = this.#socket && mover.move(this.#socket, fd, at, count);
     if (moved === null) return 0;
     asPlain(response)?.notePast(moved);
+    this.#left -= moved;
+    this.#behind = { fd, at: at + moved };
     if (moved === count) return (this.#moved = moved);
     // The connection is full.
     const own = asOwn(this.#socket);
@@ -103,8 +111,14 @@ class WayOut implements Outlet {
       const room = piece.buffer === this.#room?.buffer ? this.#room : null;
       if (room !== null) this.#room = null;
       this.send(piece, room);
-    } else if (!hasWaited) await othersTurn(); // A quick client would take all of this thread.
+    } else if (!hasWaited && this.#left > 0) await othersTurn(); // A quick client would take all of this thread.
     this.#moved = 0;
+  }
+
+  /** As far as can be told by the first and the last octet. What was moved before tells of the first. */
+  #isAtHand(mover: FileMover, fd: number, at: number, count: number): boolean {
+    const follows = this.#behind.fd === fd && this.#behind.at === at;
+    return (follows || mover.has(fd, at)) && mover.has(fd, at + count - 1);
   }
 
   /** Whether the client has gone. The connection says so a little later than a write that fails. */
@@ -115,6 +129,7 @@ class WayOut implements Outlet {
   /** `room` is where they lie, if that is to be used again. */
   send(octets: Uint8Array, room: Buffer | null = null): void {
     const response = this.#response;
+    this.#left -= octets.length;
     // Resolves when the system has the octets, or the client has gone.
     this.#sent = new Promise((resolve) => {
       response.once("close", resolve);

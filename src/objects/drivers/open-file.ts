@@ -17,7 +17,8 @@ const MOST_ROOM_BYTES = 4 * 1024 * 1024;
 /** Less room than this is not read into: each read has its price, and a reader may have only a few octets. */
 const LEAST_ROOM_BYTES = 64 * 1024;
 
-const NOTHING = new Uint8Array(0);
+/** Stands for octets that went past their reader. */
+const MOVED = { done: false, value: new Uint8Array(0) } as const;
 
 export class OpenFile implements OpenBlob {
   readonly size: number;
@@ -39,7 +40,10 @@ export class OpenFile implements OpenBlob {
     const next = async (offer?: Offer): Promise<IteratorResult<Uint8Array, undefined>> => {
       if (at === end) return finish();
       const moved = this.#move(offer, at, end - at);
-      const chunk = moved > 0 ? NOTHING : chunkFor(end - at, offer);
+      at += moved;
+      // It may still be on its way: the file is closed when more is asked for.
+      if (moved > 0) return MOVED;
+      const chunk = chunkFor(end - at, offer);
       try {
         this.#reading = this.#fill(chunk, at);
         await this.#reading;
@@ -47,9 +51,8 @@ export class OpenFile implements OpenBlob {
         await finish();
         throw error;
       }
-      at += moved + chunk.length;
-      // What was moved may still be on its way, until more is asked for.
-      if (at === end && moved === 0) await this[Symbol.asyncDispose]();
+      at += chunk.length;
+      if (at === end) await this[Symbol.asyncDispose]();
       return { done: false, value: chunk };
     };
     const finish = async (): Promise<IteratorReturnResult<undefined>> => {
