@@ -1,6 +1,9 @@
 /** Keys for S3: made over the API, used by stock clients, narrow, temporary, expired, revoked. */
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
 import { after, suite, test } from "node:test";
 import { sha256 } from "../../src/kit/secrets.ts";
 import { EMPTY_PAYLOAD_HASH, signRequest } from "../../src/kit/sigv4.ts";
@@ -12,7 +15,7 @@ import { type ApiAnswer, bearer, call } from "./api.ts";
 import { accountKey, firstIds, policy } from "./policies.ts";
 
 await import("../clients/install.ts");
-const { S3 } = await import("../clients/s3.ts");
+const { getSignedUrl, S3 } = await import("../clients/s3.ts");
 
 const server = await startS3();
 after(() => server[Symbol.asyncDispose]());
@@ -348,6 +351,62 @@ suite("temporary credentials", () => {
     const { accessKeyId } = await make({ permission: "read-only" });
     const more = { ...wish, parentAccessKeyId: accessKeyId, permission: "object-read-write" };
     refused(await call(server, "POST", path, { body: more }), 400, 1001);
+  });
+});
+
+suite("a signed link that comes again, with the same headers", () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  after(() => agent.destroy());
+
+  async function ask(url: string, headers: object = {}, method = "GET"): Promise<string> {
+    const sent = request(url, { agent, method, headers: { "user-agent": "a", ...headers } }).end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    const body = await text(response);
+    return `${response.statusCode} ${/<Code>(\w+)/.exec(body)?.[1] ?? body}`.trim();
+  }
+
+  const link = (credentials: Credentials, expiresIn: number) =>
+    getSignedUrl(
+      clientWith(credentials),
+      new S3.GetObjectCommand({ Bucket: "photos", Key: "2026/a" }),
+      { expiresIn },
+    );
+
+  test("is served until its key is revoked", async () => {
+    const key = await make({});
+    const url = await link(key, 600);
+    for (let i = 0; i < 5; i++) assert.equal(await ask(url), "200 x");
+    await call(server, "DELETE", `${keys}/${key.accessKeyId}`);
+    assert.equal(await ask(url), "403 InvalidAccessKeyId");
+  });
+
+  test("is served until it expires", async () => {
+    const url = await link(first, 2);
+    assert.equal(await ask(url), "200 x");
+    assert.equal(await ask(url), "200 x");
+    await until(async () => (await ask(url)) === "403 AccessDenied");
+  });
+
+  test("is good for nothing else", async () => {
+    const url = await link(first, 600);
+    assert.equal(await ask(url), "200 x");
+    assert.equal(await ask(url, { "x-amz-acl": "private" }), "403 AccessDenied");
+    assert.equal(await ask(url, { host: "other.test" }), "403 SignatureDoesNotMatch");
+    assert.equal(await ask(url, {}, "HEAD"), "403");
+    assert.equal(await ask(url, {}, "DELETE"), "403 SignatureDoesNotMatch");
+    assert.equal(await ask(url.replace("2026", "2025")), "403 SignatureDoesNotMatch");
+    assert.equal(await ask(url), "200 x");
+  });
+
+  test("finds what is there now", async () => {
+    await admin.send(new S3.PutObjectCommand({ Bucket: "photos", Key: "now", Body: "one" }));
+    const command = new S3.GetObjectCommand({ Bucket: "photos", Key: "now" });
+    const url = await getSignedUrl(admin, command, { expiresIn: 600 });
+    assert.equal(await ask(url), "200 one");
+    await admin.send(new S3.PutObjectCommand({ Bucket: "photos", Key: "now", Body: "two" }));
+    assert.equal(await ask(url), "200 two");
+    await admin.send(new S3.DeleteObjectCommand({ Bucket: "photos", Key: "now" }));
+    assert.equal(await ask(url), "404 NoSuchKey");
   });
 });
 

@@ -409,6 +409,30 @@ suite("a presigned URL", () => {
     await assert.rejects(early, isFault("AccessDenied", /not yet valid/));
   });
 
+  test("that comes again is held against what holds then", async () => {
+    let now = THEN;
+    let key: OpenS3Key | null = KEY;
+    let uses = 0;
+    const door = new Authentication({ find: () => key, onUse: () => uses++, now: () => now });
+    const ask = async (request: SignedRequest) => door.authenticate(request);
+    const request = presigned();
+    for (let i = 1; i <= 3; i++) {
+      assert.equal((await ask(request)).caller?.accessKeyId, KEY.accessKeyId);
+      assert.equal(uses, i);
+    }
+    now = THEN + 86_400_000;
+    await assert.rejects(ask(request), isFault("AccessDenied", /Request has expired/));
+    now = THEN - 15 * 60_000 - 1;
+    await assert.rejects(ask(request), isFault("AccessDenied", /not yet valid/));
+    now = THEN;
+    key = null;
+    await assert.rejects(ask(request), isFault("InvalidAccessKeyId"));
+    key = { ...KEY, secretAccessKey: "another/secret" };
+    await assert.rejects(ask(request), isFault("SignatureDoesNotMatch"));
+    key = { ...KEY, permission: "read-only" };
+    assert.equal((await ask(request)).caller?.may("write", "photos", "a"), false);
+  });
+
   for (const expires of ["0", "-1", "604801", "x", ""]) {
     test(`that would live "${expires}" seconds is refused`, async () => {
       const refused = authenticate(presigned({ "X-Amz-Expires": expires }));
