@@ -5,6 +5,7 @@ export { clientAddress } from "./client-address.ts";
 export { SharedConnections } from "./connection-counts.ts";
 export type { HttpLimits } from "./limits.ts";
 export { mustBeFree } from "./must-be-free.ts";
+export { sharesHeaders } from "./plain/request.ts";
 export { type Reply, sendReply } from "./reply.ts";
 export { leaveUnsent, sendBehind, sendStream, type StreamedBody } from "./send-stream.ts";
 export { endWith, latinOf, SMALL_BODY } from "./small-body.ts";

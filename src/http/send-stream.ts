@@ -111,8 +111,18 @@ class WayOut implements Outlet {
       const room = piece.buffer === this.#room?.buffer ? this.#room : null;
       if (room !== null) this.#room = null;
       this.send(piece, room);
-    } else if (!hasWaited && this.#left > 0) await othersTurn(); // A quick client would take all of this thread.
+    } else if (!hasWaited && this.#takesMuch()) await othersTurn();
     this.#moved = 0;
+  }
+
+  /** A quick client would take all of this thread: with this body, or with many that it has asked for at once. */
+  #takesMuch(): boolean {
+    const own = asOwn(this.#socket);
+    if (own === null || this.#left > 0 || own.bytesMoved > MOST_MOVED_BYTES) {
+      if (own !== null) own.bytesMoved = 0;
+      return true;
+    }
+    return false;
   }
 
   /** As far as can be told by the first and the last octet. What was moved before tells of the first. */

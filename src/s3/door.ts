@@ -122,7 +122,8 @@ function perform(
   seen: Seen,
 ): S3Answer | Promise<S3Answer> {
   const { request } = seen;
-  const { target, operation, signed } = reader.read(request, seen);
+  const read = reader.read(request, seen);
+  const { target, operation, signed } = read;
   if (operation === null) {
     seen.operation = "Preflight";
     return preflight(options.store, target.bucket, request.headers);
@@ -131,11 +132,13 @@ function perform(
     if (!seen.isAsked) response.writeContinue();
     seen.isAsked = true;
   };
+  const { authentication } = options;
   const proceed = (authenticated: Authenticated) => {
+    if (authentication.mayComeAgain(signed)) reader.keep(request, read);
     seen.actor = authenticated.caller?.accessKeyId ?? null;
     return carryOut(new S3Call({ request, target, authenticated, askForBody }), operation, options);
   };
-  const authenticated = options.authentication.authenticate(signed);
+  const authenticated = authentication.authenticate(signed);
   return authenticated instanceof Promise ? authenticated.then(proceed) : proceed(authenticated);
 }
 

@@ -1,5 +1,6 @@
 /** What a request asks for: its bucket and key, the operation, and what its signature is held against. */
 import type { IncomingMessage } from "node:http";
+import { sharesHeaders } from "#http";
 import type { Ranges } from "#kit/cidr.ts";
 import type { SignedRequest } from "./auth/index.ts";
 import { hostsOf } from "./hosts.ts";
@@ -16,7 +17,7 @@ export interface ReadRequest {
   readonly signed: SignedRequest;
 }
 
-/** One that may come again. */
+/** One that has come before. */
 interface Known extends ReadRequest {
   readonly method: string | undefined;
   readonly headers: IncomingMessage["headers"];
@@ -50,14 +51,16 @@ export class RequestReader {
       note(seen, known.target, known.operation);
       return known;
     }
-    const read = this.#read(request, url, seen);
-    // Signed in their headers, no two are alike. What a proxy says counts by who it is.
-    const mayCome = headers.authorization === undefined && this.#options.trustedProxies === null;
-    if (mayCome && url.length <= MAX_URL_LENGTH) {
-      if (this.#known.size >= MAX_KNOWN) this.#known.clear();
-      this.#known.set(url, { ...read, method, headers });
-    }
-    return read;
+    return this.#read(request, url, seen);
+  }
+
+  /** It was proved, and need not be read again. What strangers send is not kept. */
+  keep(request: IncomingMessage, read: ReadRequest): void {
+    const { url = "/", method, headers } = request;
+    const mayCome = this.#options.trustedProxies === null && sharesHeaders(request);
+    if (!mayCome || url.length > MAX_URL_LENGTH || this.#known.get(url) === read) return;
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+    this.#known.set(url, { ...read, method, headers });
   }
 
   #read(request: IncomingMessage, url: string, seen: Seen): ReadRequest {

@@ -28,14 +28,14 @@ export interface LoopSocketOptions {
   readonly outlivesBrokenPipe?: boolean;
 }
 
-const NO_OPTIONS: LoopSocketOptions = {};
-
 /** Emits `data`, `end`, `drain`, `timeout`, `error`, where somebody listens to it, and `close`. */
 export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
   readonly fd: number;
   readonly remoteAddress: string;
   readonly remotePort: number;
   bytesRead = 0;
+  /** Octets of files that were sent since something came, or others had their turn. */
+  bytesMoved = 0;
   destroyed = false;
   /** Nothing more may be written. */
   writableEnded = false;
@@ -51,12 +51,7 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
   #timer: NodeJS.Timeout | null = null;
   #whenRoom: (() => void) | null = null;
 
-  constructor(
-    loop: Loop,
-    fd: number,
-    { host, port }: HostPort,
-    options: LoopSocketOptions = NO_OPTIONS,
-  ) {
+  constructor(loop: Loop, fd: number, { host, port }: HostPort, options: LoopSocketOptions = {}) {
     super();
     this.#loop = loop;
     this.#options = options;
@@ -85,6 +80,7 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
   }
 
   ready(events: number): void {
+    this.bytesMoved = 0;
     const isBroken = (events & (EPOLLERR | EPOLLHUP)) !== 0;
     if (this.#hasEnded) {
       if (isBroken) this.destroy(); // There is nothing more to be read that could tell why.
@@ -140,7 +136,7 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
     if (!this.writable) return null;
     const sent = this.#outbox.sendFile(file, placeAddress, count);
     this.#written();
-    if (sent !== null && sent > 0) this.#timer?.refresh();
+    this.bytesMoved += sent ?? 0;
     return sent;
   }
 
@@ -185,6 +181,7 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
 
   /** A socket of Node's goes on with the connection. Here nobody hears of it again. */
   toNode(): Socket {
+    this.destroyed = true;
     this.#outbox.flushBatch();
     this.#leave();
     const socket = new Socket({ fd: this.fd, allowHalfOpen: true, readable: true, writable: true });
@@ -239,7 +236,8 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
   }
 
   unsent(): void {
-    if (!this.destroyed) this.#written();
+    if (this.#outbox.refusal === null) this.#watch();
+    else process.nextTick(() => this.destroyed || this.#fail());
   }
 
   /** Returns whether the system took all. */

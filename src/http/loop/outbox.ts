@@ -12,7 +12,7 @@ interface Piece {
 
 export interface OutboxOwner {
   readonly fd: number;
-  /** Something of the batch could not be sent: what waits, or that it has failed, is to be looked at. */
+  /** Something of the batch could not be sent. Nothing may be closed before this returns: the rest is still to be sent. */
   unsent(): void;
 }
 
@@ -34,33 +34,32 @@ export class Outbox implements Sender {
   }
 
   write(given: string | Uint8Array, encoding: BufferEncoding, done?: Done): void {
-    const isLatin = typeof given === "string" && encoding === "latin1";
-    if (
-      done !== undefined ||
-      !this.#mayBatch(given.length) ||
-      !(isLatin || given instanceof Uint8Array)
-    ) {
+    const { length } = given;
+    if (length === 0) return tell(done);
+    const isOctets = typeof given !== "string" || encoding === "latin1";
+    const at = isOctets && done === undefined ? this.#place(length) : null;
+    if (at === null) {
       this.#send(octetsOf(given, encoding), done);
       return;
     }
-    const at = this.#loop.batch.place(given.length);
-    if (typeof given === "string") this.#loop.batch.arena.write(given, at, "latin1");
-    else this.#loop.batch.arena.set(given, at);
-    this.#batch(given.length);
+    const { arena } = this.#loop.batch;
+    if (typeof given === "string") arena.write(given, at, "latin1");
+    else arena.set(given, at);
+    this.#batch(length);
   }
 
   /** A head of a character an octet, and the octets behind it. */
   writeBoth(head: string, octets: Uint8Array): void {
     const length = head.length + octets.length;
-    if (!this.#mayBatch(length)) {
+    const at = this.#place(length);
+    if (at === null) {
       this.write(head, "latin1");
       this.write(octets, "latin1");
       return;
     }
-    const { batch } = this.#loop;
-    const at = batch.place(length);
-    batch.arena.write(head, at, "latin1");
-    batch.arena.set(octets, at + head.length);
+    const { arena } = this.#loop.batch;
+    arena.write(head, at, "latin1");
+    arena.set(octets, at + head.length);
     this.#batch(length);
   }
 
@@ -79,7 +78,9 @@ export class Outbox implements Sender {
     this.flushBatch(MSG_MORE);
     if (this.waiting > 0 || this.refusal !== null) return 0;
     const sent = this.#loop.calls.sendfile(this.#owner.fd, file, placeAddress, count);
-    return sent >= 0 ? sent : this.#isFull() ? 0 : null;
+    if (sent >= 0) return sent;
+    const errno = this.#loop.calls.errno();
+    return errno === EAGAIN || errno === EINTR ? 0 : null;
   }
 
   /** Offers the system what waits for the turn's end. */
@@ -88,11 +89,13 @@ export class Outbox implements Sender {
   }
 
   sendAt(address: number, at: number, length: number, flags: number): void {
-    if (this.batched === 0) return; // It was dropped.
+    if (this.batched === 0) return; // It was dropped, and its descriptor may be another's.
     this.batched -= length;
     const { calls, batch } = this.#loop;
-    const sent =
-      this.waiting > 0 ? 0 : calls.send(this.#owner.fd, address, length, MSG_NOSIGNAL | flags);
+    const sent = this.#isFree
+      ? calls.send(this.#owner.fd, address, length, MSG_NOSIGNAL | flags)
+      : 0;
+    if (sent < 0) this.#noteRefusal();
     if (sent === length) return;
     this.#keep(Buffer.from(batch.arena.subarray(at, at + length)), sent, undefined);
     this.#owner.unsent();
@@ -117,8 +120,15 @@ export class Outbox implements Sender {
     return dropped;
   }
 
-  #mayBatch(length: number): boolean {
-    return this.waiting === 0 && this.refusal === null && length <= MOST_BATCHED_BYTES;
+  /** Where so many octets may be put; null where they are not for the batch. Looked at again: room may be made by sending. */
+  #place(length: number): number | null {
+    if (length > MOST_BATCHED_BYTES || !this.#isFree) return null;
+    const at = this.#loop.batch.place(length);
+    return this.#isFree ? at : null;
+  }
+
+  get #isFree(): boolean {
+    return this.waiting === 0 && this.refusal === null;
   }
 
   #batch(length: number): void {
@@ -131,28 +141,32 @@ export class Outbox implements Sender {
 
   #send(octets: Uint8Array, done: Done | undefined): void {
     this.flushBatch(MSG_MORE);
-    if (this.waiting > 0 || this.refusal !== null) {
-      this.#keep(octets, 0, done);
-      return;
-    }
     const { calls } = this.#loop;
-    const sent = calls.sendOctets(this.#owner.fd, octets, octets.length, MSG_NOSIGNAL);
-    if (sent !== octets.length) this.#keep(octets, sent, done);
-    else if (done !== undefined) process.nextTick(done); // Nobody expects to be told before the write returns.
+    const sent = this.#isFree
+      ? calls.sendOctets(this.#owner.fd, octets, octets.length, MSG_NOSIGNAL)
+      : 0;
+    if (sent < 0) this.#noteRefusal();
+    if (sent === octets.length) tell(done);
+    else this.#keep(octets, sent, done);
   }
 
-  /** Of these octets the system took so many; below 0 it took none, and may have refused. */
+  /** Of these octets the system took so many, or none. */
   #keep(octets: Uint8Array, sent: number, done: Done | undefined): void {
-    if (sent < 0 && !this.#isFull()) this.refusal ??= this.#loop.calls.errno();
     const rest = sent > 0 ? octets.subarray(sent) : octets;
     (this.#pieces ??= []).push({ octets: rest, done });
     this.waiting += rest.length;
   }
 
-  #isFull(): boolean {
+  /** Right behind the call that failed. */
+  #noteRefusal(): void {
     const errno = this.#loop.calls.errno();
-    return errno === EAGAIN || errno === EINTR;
+    if (errno !== EAGAIN && errno !== EINTR) this.refusal ??= errno;
   }
+}
+
+/** Nobody expects to be told before the write returns. */
+function tell(done: Done | undefined): void {
+  if (done !== undefined) process.nextTick(done);
 }
 
 function octetsOf(given: string | Uint8Array, encoding: BufferEncoding): Uint8Array {

@@ -25,7 +25,21 @@ suite("a plain head", () => {
       length: 63,
       bodyLength: 0,
       isLast: false,
+      isShared: true,
     });
+  });
+
+  test("has one record of the headers that come again, unless they are long", () => {
+    const headersOf = (text: string) => {
+      const head = read(text);
+      assert.ok(head !== null && head !== "more");
+      return { headers: head.headers, isShared: head.isShared };
+    };
+    const long = `${GET}X-Long: ${"x".repeat(600)}\r\n\r\n`;
+    assert.equal(headersOf(`${GET}\r\n`).headers, headersOf(`${GET}\r\n`).headers);
+    assert.equal(headersOf(`${GET}\r\n`).isShared, true);
+    assert.notEqual(headersOf(long).headers, headersOf(long).headers);
+    assert.equal(headersOf(long).isShared, false);
   });
 
   test("says how long its body is, and whether it is the last", () => {

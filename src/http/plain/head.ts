@@ -2,7 +2,7 @@
  * Reads the heads of requests that have nothing unusual about them. RFC 9112. It takes less than Node's parser does,
  * and what it takes it reads alike; whatever else comes, Node's may judge.
  */
-import { remember } from "#kit/remember.ts";
+import { remember, REMEMBERED_LENGTH } from "#kit/remember.ts";
 
 export interface PlainHead {
   readonly method: string;
@@ -17,6 +17,8 @@ export interface PlainHead {
   readonly bodyLength: number;
   /** No request follows on the connection. */
   readonly isLast: boolean;
+  /** Whether those of the same headers have the very same record of them. */
+  readonly isShared: boolean;
 }
 
 const REQUEST_LINE = /^(GET|HEAD|PUT|POST|DELETE|OPTIONS|PATCH) (\/[!-~]*) HTTP\/1\.1\r\n/;
@@ -92,7 +94,8 @@ export function readHead(octets: Buffer, mostOctets: number): PlainHead | "more"
   if (line === null || fields === null) return null;
   const { headers, rawHeaders, bodyLength, isLast } = fields;
   const [, method = "", url = ""] = line;
-  return { method, url, headers, rawHeaders, length, bodyLength, isLast };
+  const isShared = text.length - line[0].length <= REMEMBERED_LENGTH;
+  return { method, url, headers, rawHeaders, length, bodyLength, isLast, isShared };
 }
 
 /** What is not is better told so at once than when its time is up. */

@@ -331,6 +331,40 @@ for (const isSecure of [false, true]) {
       await until(() => client.text.length > large.length);
     });
 
+    test("whose client resets behind one that is not plain harms nobody else", async () => {
+      await listen(path);
+      const chunked =
+        "PUT /b HTTP/1.1\r\nHost: x.test\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+      for (let round = 0; round < 5; round++) {
+        const leaving = await Promise.all(Array.from({ length: 8 }, open));
+        for (const client of leaving) {
+          client.send(get("/a") + chunked);
+          if (isSecure) client.socket.destroy();
+          else client.socket.resetAndDestroy();
+        }
+        const client = await open();
+        client.send(get("/mine"));
+        assert.match(await client.answers(1), /<\/mine>$/);
+      }
+      await until(() => listener.connections <= 5);
+    });
+
+    test("whose client resets among many of its own leaves nothing to others", async () => {
+      const padding = "p".repeat(1000);
+      await listen((request, response) => void response.end(request.url + padding));
+      for (let round = 0; round < 10; round++) {
+        const leaving = await open();
+        leaving.send(get("/leaving").repeat(1200));
+        if (isSecure) leaving.socket.destroy();
+        else leaving.socket.resetAndDestroy();
+        const client = await open();
+        client.send(get("/mine"));
+        await until(() => client.text.endsWith(padding));
+        assert.equal(client.text.split("HTTP/1.1").length, 2);
+        assert.match(client.text, /\r\n\/mine/);
+      }
+    });
+
     test("is answered for as long as the answer moves", async () => {
       await listen(
         (_request, response) => {

@@ -1,4 +1,5 @@
 /** A request that is all there, in the form in which handlers know those of Node. */
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { PlainHead } from "./head.ts";
@@ -13,12 +14,13 @@ export class PlainRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly rawHeaders: readonly string[];
   readonly socket: Socket;
+  readonly sharesHeaders: boolean;
   readonly #body: Buffer | null;
   /** Made when somebody wants to read: most requests have nothing to be read. */
   #stream: Readable | null = null;
 
   constructor(
-    { method, url, headers, rawHeaders }: PlainHead,
+    { method, url, headers, rawHeaders, isShared }: PlainHead,
     body: Buffer | null,
     socket: Socket,
   ) {
@@ -27,6 +29,7 @@ export class PlainRequest {
     this.headers = headers;
     this.rawHeaders = rawHeaders;
     this.socket = socket;
+    this.sharesHeaders = isShared;
     this.#body = body;
   }
 
@@ -107,6 +110,12 @@ export class PlainRequest {
     stream.push(null);
     return (this.#stream = stream);
   }
+}
+
+/** Whether all requests with the headers of this one have the very same record of them. */
+export function sharesHeaders(request: IncomingMessage): boolean {
+  const known: unknown = request; // Handlers know it as one of Node's.
+  return known instanceof PlainRequest && known.sharesHeaders;
 }
 
 async function* piecesOf(body: Buffer | null): AsyncGenerator<Buffer, void> {

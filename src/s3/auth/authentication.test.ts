@@ -433,6 +433,19 @@ suite("a presigned URL", () => {
     assert.equal((await ask(request)).caller?.may("write", "photos", "a"), false);
   });
 
+  test("that comes again is refused like any other while keys cannot be read", async () => {
+    let asked = 0;
+    const find = async () => {
+      if (++asked > 1) throw new Error("The database is away");
+      return KEY;
+    };
+    const door = new Authentication({ find, onUse: () => {}, now: () => THEN });
+    const request = presigned();
+    await door.authenticate(request);
+    await assert.rejects(async () => door.authenticate(request), /The database is away/);
+    assert.equal(asked, 2);
+  });
+
   for (const expires of ["0", "-1", "604801", "x", ""]) {
     test(`that would live "${expires}" seconds is refused`, async () => {
       const refused = authenticate(presigned({ "X-Amz-Expires": expires }));

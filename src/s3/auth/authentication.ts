@@ -7,7 +7,7 @@ import { type Caller, callerOf } from "./caller.ts";
 import type { CredentialScope } from "./credential-scope.ts";
 import { headerClaim, otherVersion } from "./header-claim.ts";
 import { queryClaim, readSignature, UNSIGNED_PAYLOAD } from "./query-claim.ts";
-import type { Claim, Life, SignedRequest } from "./request.ts";
+import type { Claim, SignedRequest } from "./request.ts";
 import { verify } from "./verify.ts";
 
 export interface Authenticated {
@@ -48,7 +48,8 @@ interface Proof {
   readonly authenticated: Authenticated;
   readonly key: OpenS3Key;
   readonly session: S3Session | null;
-  readonly life: Life;
+  /** It has a life. */
+  readonly claim: Claim;
 }
 
 /** Days, regions and sessions that one key shows within a second; past it they are derived anew. */
@@ -68,16 +69,19 @@ export class Authentication {
    * request is not proved again while it holds: a link may be asked for a thousand times a second.
    */
   authenticate(request: SignedRequest): Authenticated | Promise<Authenticated> {
-    const proof = this.#proofs.get(request);
-    if (proof !== undefined && this.#holds(proof)) {
-      this.noteUse(proof.key);
-      return proof.authenticated;
-    }
-    const claim = claimOf(request, this.#options.now());
+    const known = this.#proofs.get(request);
+    const proof = known !== undefined && this.#isAlive(known) ? known : null;
+    const claim = proof?.claim ?? claimOf(request, this.#options.now());
     if (claim === null) return { caller: null, payload: unsigned(request) };
+    const prove = (key: Found) =>
+      proof?.key === key && key !== null ? this.#again(proof) : this.#prove(request, claim, key);
     const found = this.#options.find(claim.credential.accessKeyId);
-    if (found instanceof Promise) return found.then((key) => this.#prove(request, claim, key));
-    return this.#prove(request, claim, found);
+    return found instanceof Promise ? found.then(prove) : prove(found);
+  }
+
+  /** Whether the very same request, if it came again, need not be proved again. */
+  mayComeAgain(request: SignedRequest): boolean {
+    return this.#proofs.has(request);
   }
 
   now(): number {
@@ -111,16 +115,21 @@ export class Authentication {
     };
     if (claim.life !== null) {
       const { key: proved, session } = signer;
-      this.#proofs.set(request, { authenticated, key: proved, session, life: claim.life });
+      this.#proofs.set(request, { authenticated, key: proved, session, claim });
     }
     return authenticated;
   }
 
-  /** Whether it would be proved again now: with the same key, within its time. */
-  #holds({ key, session, life }: Proof): boolean {
+  #again({ key, authenticated }: Proof): Authenticated {
+    this.noteUse(key);
+    return authenticated;
+  }
+
+  /** Whether its time, which is all that changes by itself, is not over. */
+  #isAlive({ session, claim: { life } }: Proof): boolean {
     const now = this.#options.now();
-    const isAlive = now >= life.from && now < Math.min(life.until, session?.expiresAt ?? Infinity);
-    return isAlive && this.#options.find(key.accessKeyId) === key;
+    const until = Math.min(life!.until, session?.expiresAt ?? Infinity);
+    return now >= life!.from && now < until;
   }
 
   #signerOf(key: Found, accessKeyId: string, sessionToken: string | null): Signer {
