@@ -76,7 +76,7 @@ export class Outbox implements Sender {
   /** Octets of a file, behind what was written; null if the system refuses. The place in the file lies in memory. */
   sendFile(file: number, placeAddress: number, count: number): number | null {
     this.flushBatch(MSG_MORE);
-    if (this.waiting > 0 || this.refusal !== null) return 0;
+    if (!this.#isFree) return 0;
     const sent = this.#loop.calls.sendfile(this.#owner.fd, file, placeAddress, count);
     if (sent >= 0) return sent;
     const errno = this.#loop.calls.errno();
@@ -135,8 +135,8 @@ export class Outbox implements Sender {
     this.batched += length;
     const { batch, readiness } = this.#loop;
     batch.added(this, length);
-    if (!batch.isAlone) readiness.flushSoon();
-    else if (!this.#isCorked) batch.flush();
+    if (batch.isAlone && !this.#isCorked) batch.flush();
+    else readiness.flushSoon();
   }
 
   #send(octets: Uint8Array, done: Done | undefined): void {
