@@ -2,6 +2,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import {
+  breakOff,
   leavesMuch,
   type Match,
   type RejectedReply,
@@ -69,7 +70,7 @@ export function apiDoor(options: ApiOptions): ApiDoor {
       observe(call, match?.path ?? "none", reply, requestId, performance.now() - began);
     } catch (cause) {
       log.error("answer failed", { request_id: requestId, cause });
-      response.destroy();
+      breakOff(response);
     }
   };
   return {

@@ -11,8 +11,10 @@ const ENHANCE_YOUR_CALM = 0xb;
 export function breakOff(response: ServerResponse): void {
   // Destroyed without an error, a stream looks as if it had come to its end.
   const stream = streamOf(response);
-  if (stream === null) response.destroy();
-  else stream.close(INTERNAL_ERROR);
+  if (stream !== null) stream.close(INTERNAL_ERROR);
+  // Behind others on its connection it has none yet, and Node would send what was written of it all the same.
+  else if (response.socket === null) response.once("socket", (socket) => socket.destroy());
+  else response.destroy();
 }
 
 /** Ends a request of HTTP/2 that asks for too much; false for one of HTTP/1.1. */

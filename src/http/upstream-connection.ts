@@ -50,7 +50,6 @@ const ONE_WRITE_BYTES = 8 * 1024;
 
 export class Connection implements Exchange {
   freeSince = 0;
-  isGone = false;
   isReused = false;
   #socket: Socket;
   readonly #owner: Owner;
@@ -68,6 +67,7 @@ export class Connection implements Exchange {
   /** Some of the body may lie unread on the other side. */
   #mayBeUnread = false;
   #isSwitched = false;
+  #hasLeft = false;
   #timer: NodeJS.Timeout | null;
 
   constructor(open: (onread: OnReadOpts) => Socket, connectMs: number, owner: Owner) {
@@ -122,6 +122,11 @@ export class Connection implements Exchange {
     this.#listen(this.#socket);
   }
 
+  /** Also where nobody has been told yet. */
+  get isGone(): boolean {
+    return this.#hasLeft || this.#socket.destroyed;
+  }
+
   send(method: string, head: string, sink: AnswerSink): void {
     this.#sink = sink;
     this.#answered = false;
@@ -173,7 +178,7 @@ export class Connection implements Exchange {
 
   abort(): void {
     this.#sink = null;
-    if (!this.isGone) this.#leave(); // Now, not when the system has closed it.
+    if (!this.#hasLeft) this.#leave(); // Now, not when the system has closed it.
     this.#socket.destroy();
   }
 
@@ -250,7 +255,7 @@ export class Connection implements Exchange {
   }
 
   #lose(cause: Error | null): void {
-    if (this.isGone) return;
+    if (this.#hasLeft) return;
     let why = cause;
     try {
       if (cause === null) this.#parser.close();
@@ -267,7 +272,7 @@ export class Connection implements Exchange {
 
   #leave(): void {
     this.#connected();
-    this.isGone = true;
+    this.#hasLeft = true;
     this.#head = null;
     this.#room.leave();
     this.#owner.gone();

@@ -181,6 +181,7 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
 
   /** A socket of Node's goes on with the connection. Here nobody hears of it again. */
   toNode(): Socket {
+    if (this.destroyed) throw closedError();
     this.destroyed = true;
     this.#outbox.flushBatch();
     this.#leave();
@@ -249,8 +250,12 @@ export class LoopSocket extends EventEmitter implements Watcher, OutboxOwner {
   }
 
   #fail(): void {
-    if (this.#options.outlivesBrokenPipe !== true) this.destroy();
-    else for (const { done } of this.#outbox.drop()) if (done !== undefined) process.nextTick(done);
+    if (this.#options.outlivesBrokenPipe !== true) return void this.destroy();
+    const dropped = this.#outbox.drop();
+    process.nextTick(() => {
+      for (const { done } of dropped) done?.();
+      if (dropped.length > 0 && !this.destroyed) this.emit("drain");
+    });
   }
 
   #writeMore(): void {

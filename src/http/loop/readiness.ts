@@ -79,7 +79,9 @@ export class Readiness {
   }
 
   /** Before its descriptor is closed, or given away. */
-  forget({ fd }: Watcher): void {
+  forget(watcher: Watcher): void {
+    const { fd } = watcher;
+    if (this.#watchers[fd] !== watcher) return; // The number may be another's by now.
     this.#control(EPOLL_CTL_DEL, fd, 0);
     this.#watchers[fd] = undefined;
     // Else a process that has nothing more to do would not end.

@@ -7,6 +7,7 @@ import { afterEach, suite, test } from "node:test";
 import { connectTo, listenForTest } from "../../../test/support/http-listener.ts";
 import { msOf, PATIENCE_MS, until } from "../../../test/support/patience.ts";
 import { readBody } from "../body.ts";
+import { breakOff } from "../break-off.ts";
 import type { HttpLimits } from "../limits.ts";
 import type { HttpListener } from "../server.ts";
 
@@ -347,6 +348,35 @@ for (const isSecure of [false, true]) {
         assert.match(await client.answers(1), /<\/mine>$/);
       }
       await until(() => listener.connections <= 5);
+    });
+
+    test("whose connection its handler ends is not followed by another, plain or not", async () => {
+      await listen((request, response) => {
+        response.end(`<${request.url}>`);
+        if (request.url === "/end") request.socket.destroy();
+      });
+      for (const more of ["", "Transfer-Encoding: chunked\r\n"]) {
+        const client = await open();
+        client.send(get("/end") + get("/more", more));
+        assert.ok(!(await client.closed()).includes("/more"));
+        const other = await open();
+        other.send(get("/other"));
+        assert.match(await other.answers(1), /<\/other>$/);
+      }
+    });
+
+    test("that Node has, and whose answer breaks off behind another, loses its connection", async () => {
+      await listen((request, response) => {
+        if (request.url === "/first") setTimeout(() => response.end("one"), 100);
+        else {
+          response.writeHead(200, { "Content-Length": "11" }).write("part");
+          setTimeout(() => breakOff(response), 20);
+        }
+      });
+      const client = await open();
+      const chunked = "Transfer-Encoding: chunked\r\n";
+      client.send(`${get("/first", chunked)}0\r\n\r\n${get("/second")}`);
+      assert.match(await client.closed(), /one/);
     });
 
     test("whose client resets among many of its own leaves nothing to others", async () => {

@@ -160,7 +160,7 @@ class Connection implements AnswerOwner {
   /** Answers what is there, one after another. */
   #next(): void {
     this.#isReading = true;
-    while (this.#octets !== null && !this.#mustWait && !this.#isOver) {
+    while (this.#octets !== null && !this.#mustWait && !this.#isOver && !this.#socket.destroyed) {
       const head = (this.#head ??= this.#readHead());
       if (head === null) break;
       const end = head.length + head.bodyLength;
