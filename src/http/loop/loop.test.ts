@@ -60,6 +60,27 @@ async function everything(client: Socket): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
+test("where the calls of the system cannot be had, Node has all connections", async () => {
+  const program = fileURLToPath(
+    new URL("../../../test/support/listener-program.ts", import.meta.url),
+  );
+  for (const [args, hasLoop] of [
+    [[], isKnownPlatform],
+    [["--no-addons"], false],
+  ] as const) {
+    const stdio = ["ignore", "pipe", "inherit"] as const;
+    const child = spawn(process.execPath, [...args, program], { stdio: [...stdio] });
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    const told = JSON.parse(String(line)) as { port: number; hasLoop: boolean };
+    assert.equal(told.hasLoop, hasLoop);
+    const answer = await fetch(`http://127.0.0.1:${told.port}/a`);
+    assert.equal(await answer.text(), "</a>");
+    child.kill();
+    const [code] = (await once(child, "exit")) as [number];
+    assert.equal(code, 0);
+  }
+});
+
 suite("the thread's own loop", { skip: !isKnownPlatform }, () => {
   test("takes what connects to an address that Node has bound, after a sleep too", async () => {
     await listen(echo);
