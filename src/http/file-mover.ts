@@ -5,7 +5,7 @@
  */
 import type { Socket } from "node:net";
 import { EAGAIN, type FileCalls, isKnownPlatform, loadFileCalls, RWF_NOWAIT } from "#kit/libc.ts";
-import { LoopSocket } from "./loop/loop-socket.ts";
+import { asOwn } from "./loop/as-own.ts";
 
 /**
  * What goes in one call, and one turn of the loop, for one client. With 16 that take all they can, twice as much has
@@ -83,11 +83,6 @@ export class FileMover {
 export function isBare(socket: Socket | null): boolean {
   if (socket === null || "encrypted" in socket) return false;
   return asOwn(socket)?.writable ?? descriptorOf(socket) >= 0;
-}
-
-/** A connection of the thread's own loop; null for one of Node's. */
-export function asOwn(socket: unknown): LoopSocket | null {
-  return socket instanceof LoopSocket ? socket : null;
 }
 
 /** Below 0 for one that is closed. Not documented: where it is not there, nothing is moved. A test holds it. */

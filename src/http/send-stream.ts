@@ -5,7 +5,8 @@ import { setImmediate as othersTurn } from "node:timers/promises";
 import { ServerResponse as NodeResponse } from "#kit/node-http.ts";
 import type { Outlet } from "#kit/outlet.ts";
 import { isGone } from "./break-off.ts";
-import { asOwn, type FileMover, fileMover, isBare, MOST_MOVED_BYTES } from "./file-mover.ts";
+import { type FileMover, fileMover, isBare, MOST_MOVED_BYTES } from "./file-mover.ts";
+import { asOwn } from "./loop/as-own.ts";
 import { PlainResponse } from "./plain/response.ts";
 import { transferBuffers } from "./transfer-buffers.ts";
 

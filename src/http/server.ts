@@ -11,8 +11,8 @@ import type { ConnectionCounts } from "./connection-counts.ts";
 import { Connections } from "./connections.ts";
 import { type HandedOver, type HandOver, takeFirst } from "./hand-over.ts";
 import type { HttpLimits } from "./limits.ts";
+import { asOwn } from "./loop/as-own.ts";
 import { loopListener } from "./loop/loop-listener.ts";
-import type { LoopSocket } from "./loop/loop-socket.ts";
 import { PlainLane } from "./plain/lane.ts";
 import type { RejectedReply, RejectedRequest } from "./rejected.ts";
 import type { TlsOptions } from "./tls-front.ts";
@@ -158,13 +158,12 @@ async function takeConnections(
   { handOver }: HandedOver,
 ): Promise<Disposable | null> {
   const toNode: HandOver = (socket, read) => {
-    // It is one of ours, which those who use it take for one of Node's.
-    const node = (socket as unknown as LoopSocket).toNode();
+    const node = asOwn(socket)!.toNode();
     connections.replace(socket, node);
     handOver(node, read);
   };
   const listener = await loopListener(server, (own) => {
-    const socket = own as unknown as Socket;
+    const socket = own as unknown as Socket; // As far as it is used as one.
     if (connections.admit(socket)) lane.take(socket, toNode);
   });
   if (listener !== null) void closeServer(server);

@@ -2,7 +2,7 @@
 import type { OnReadOpts, Socket } from "node:net";
 import { outliveBrokenPipe } from "./broken-pipe.ts";
 import { adopt } from "./loop/adopt.ts";
-import { LoopSocket } from "./loop/loop-socket.ts";
+import { asOwn } from "./loop/as-own.ts";
 import { ReadRoom } from "./read-room.ts";
 import { ResponseFault, type ResponseHead, ResponseParser } from "./response-parser.ts";
 
@@ -114,7 +114,7 @@ export class Connection implements Exchange {
 
   /** Nothing is under way: what is sent next goes by the thread's own loop, where there is one. */
   #adopt(): void {
-    if (this.#socket instanceof LoopSocket) return;
+    if (asOwn(this.#socket) !== null) return;
     const own = adopt(this.#socket, { onread: this.#onread, outlivesBrokenPipe: true });
     if (own === null) return;
     // It is near enough to Node's for all that is done with it here.
@@ -233,8 +233,7 @@ export class Connection implements Exchange {
     this.#sink = null;
     this.#leave();
     this.#socket.removeAllListeners();
-    const own: unknown = this.#socket;
-    const socket = own instanceof LoopSocket ? own.toNode() : this.#socket;
+    const socket = asOwn(this.#socket)?.toNode() ?? this.#socket;
     socket.on("error", () => socket.destroy());
     if (sink?.switched === undefined) socket.destroy();
     else sink.switched(socket, Buffer.from(rest));

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { httpDateNow } from "#kit/http-date.ts";
 import { STATUS_CODES } from "#kit/node-http.ts";
-import { LoopSocket } from "../loop/loop-socket.ts";
+import { asOwn } from "../loop/as-own.ts";
 import { latinOf, SMALL_BODY } from "../small-body.ts";
 import type { PlainRequest } from "./request.ts";
 import { type FieldsGiven, ResponseHead } from "./response-head.ts";
@@ -130,9 +130,9 @@ export class PlainResponse extends EventEmitter {
     const head = this.#takeHead(octets.length);
     if (this.#left !== null) this.#left -= octets.length;
     const isInChunks = this.chunkedEncoding && this.#hasBody;
-    const socket: unknown = this.socket;
-    if (socket instanceof LoopSocket && typeof octets !== "string" && !isInChunks) {
-      socket.writeBoth(head, octets);
+    const own = asOwn(this.socket);
+    if (own !== null && typeof octets !== "string" && !isInChunks) {
+      own.writeBoth(head, octets);
       return;
     }
     const body = typeof octets === "string" ? octets : latinOf(octets);

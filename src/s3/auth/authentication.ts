@@ -7,7 +7,7 @@ import { type Caller, callerOf } from "./caller.ts";
 import type { CredentialScope } from "./credential-scope.ts";
 import { headerClaim, otherVersion } from "./header-claim.ts";
 import { queryClaim, readSignature, UNSIGNED_PAYLOAD } from "./query-claim.ts";
-import type { Claim, SignedRequest } from "./request.ts";
+import type { Claim, Life, SignedRequest } from "./request.ts";
 import { verify } from "./verify.ts";
 
 export interface Authenticated {
@@ -48,8 +48,8 @@ interface Proof {
   readonly authenticated: Authenticated;
   readonly key: OpenS3Key;
   readonly session: S3Session | null;
-  /** It has a life. */
   readonly claim: Claim;
+  readonly life: Life;
 }
 
 /** Days, regions and sessions that one key shows within a second; past it they are derived anew. */
@@ -113,9 +113,10 @@ export class Authentication {
         signing: { key: signs, time, scope: credential.scope, seed: signature },
       },
     };
-    if (claim.life !== null) {
+    const { life } = claim;
+    if (life !== null) {
       const { key: proved, session } = signer;
-      this.#proofs.set(request, { authenticated, key: proved, session, claim });
+      this.#proofs.set(request, { authenticated, key: proved, session, claim, life });
     }
     return authenticated;
   }
@@ -126,10 +127,9 @@ export class Authentication {
   }
 
   /** Whether its time, which is all that changes by itself, is not over. */
-  #isAlive({ session, claim: { life } }: Proof): boolean {
+  #isAlive({ session, life }: Proof): boolean {
     const now = this.#options.now();
-    const until = Math.min(life!.until, session?.expiresAt ?? Infinity);
-    return now >= life!.from && now < until;
+    return now >= life.from && now < Math.min(life.until, session?.expiresAt ?? Infinity);
   }
 
   #signerOf(key: Found, accessKeyId: string, sessionToken: string | null): Signer {
